@@ -1,0 +1,56 @@
+"""The `hookproof` command: looks up the subcommand, imports only that one, says errors in words."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from . import __version__
+from .errors import HookproofError
+
+COMMANDS: dict[str, str] = {
+    "check": "put a runner to the proof, in a clean child run",
+    "cases": "list, show or export the cases",
+    "rules": "list the rules and say which are tested",
+    "schema": "print a JSON Schema: protocol, cases or results",
+    "new": "start a case file or a runner of your own",
+    "replay": "ask a runner the failing example of a property again",
+    "faults": "plant each known fault in the reference and see the cases catch it",
+}
+"""Name -> what it is for; each is the module of that name in `commands`."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Exit code 0: well, 1: findings, 2: it could not be done."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(prog="hookproof", description="Proves what a hook system really does.")
+    parser.add_argument("--version", action="version", version=f"hookproof {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    for name, purpose in COMMANDS.items():
+        sub = subparsers.add_parser(name, help=purpose, description=purpose[0].upper() + purpose[1:] + ".")
+        if name == chosen:
+            module = import_module(f".commands.{name}", __package__)
+            module.arguments(sub)
+            sub.set_defaults(run=module.run)
+    options = parser.parse_args(words)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+        return code
+    except HookproofError as error:
+        print(f"hookproof: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # the reader went away (`| head`): no traceback, and none from the interpreter's own flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,260 @@
+"""Each planted fault is put to the proof, and the cases that name it must fail: so no case is vacuous.
+
+A fault is a small program in `fixtures/faulty_runners`: the reference with one decision changed. It says
+what it is in three constants (TITLE, ORIGIN, DIALECTS), which are read without running it.
+"""
+
+from __future__ import annotations
+
+import ast
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Literal
+
+from . import dialects
+from .cases import SLEEPY
+from .catalog import Entry
+from .engine import Engine, Options
+from .errors import SubjectError, UsageError
+from .mistakes import Mistake, failure, suggestion
+from .results import CaseResult
+
+WIDEST = 0.25
+"""A fault that fails a larger share of the cases than this changes more than one decision."""
+LONGEST = 20
+"""Lines that a fault may need for its change, imports and constants not counted."""
+AT_ONCE = 2
+"""So many faults are tried side by side."""
+
+CONSTANTS = ("TITLE", "ORIGIN", "DIALECTS")
+SEEN_ELSEWHERE = ("public report", "observed deviation")
+"""How the ORIGIN of a fault begins that somebody has met outside this suite."""
+
+Verdict = Literal["caught", "survived", "too wide", "broken", "not tried"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One planted fault, as it describes itself."""
+
+    id: str
+    title: str
+    origin: str
+    dialects: tuple[str, ...]
+    path: Path
+
+    @property
+    def seen_elsewhere(self) -> bool:
+        """Whether a real program was reported or observed to have it."""
+        return self.origin.startswith(SEEN_ELSEWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What became of a fault. `named` are the cases that name it and were asked, each with whether it failed."""
+
+    fault: Fault
+    named: dict[str, bool] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    """Cases that failed without naming it."""
+    untried: tuple[str, ...] = ()
+    """Cases that name it and are slow."""
+    broken: tuple[str, ...] = ()
+    """Where it did not answer as a runner must: a crash is no fault of the kind that cases can prove anything by."""
+    asked: int = 0
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """All cases that it fails."""
+        return (*(case for case, failed in self.named.items() if failed), *self.others)
+
+    @property
+    def share(self) -> float:
+        """Which part of the cases that it was asked it fails."""
+        return len(self.failed) / self.asked if self.asked else 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """One word for it; only `caught` and `not tried` are well."""
+        if self.broken:
+            return "broken"
+        if not all(self.named.values()):
+            return "survived"
+        if self.share > WIDEST:
+            return "too wide"
+        return "caught" if self.named else "not tried"
+
+
+# ---- the files -----------------------------------------------------------------------------------
+
+
+def load(folder: Path) -> tuple[Fault, ...]:
+    """The faults of a folder, by id; a file that begins with _ is none. Raises CaseFileError with all that is wrong."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder of faults")
+    found: list[Fault] = []
+    mistakes: list[Mistake] = []
+    for path in sorted(folder.glob("[!_]*.py")):
+        read = _read(path)
+        if isinstance(read, Fault):
+            found.append(read)
+        else:
+            mistakes += read
+    if mistakes:
+        raise failure(mistakes)
+    if not found:
+        raise UsageError(f"{folder}: no fault (*.py) is in this folder")
+    return tuple(found)
+
+
+def _read(path: Path) -> Fault | list[Mistake]:
+    try:
+        module = ast.parse(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, SyntaxError) as error:
+        return [Mistake(path, getattr(error, "lineno", None) or 1, 1, f"this is no Python: {error}")]
+    mistakes: list[Mistake] = []
+    values: dict[str, object] = {}
+    for name in CONSTANTS:
+        node = next((n for n in module.body if _assigns(n, name)), None)
+        try:
+            values[name] = None if node is None else ast.literal_eval(node.value)  # type: ignore[attr-defined]
+        except ValueError:
+            values[name] = None
+        wrong = _wrong(name, values[name])
+        if wrong:
+            mistakes.append(Mistake(path, getattr(node, "lineno", 1), 1, wrong))
+    change = [node for node in module.body if _is_change(node)]
+    lines = sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in change)
+    if lines > LONGEST:
+        text = f"the change takes {lines} lines; a fault changes one decision in at most {LONGEST}"
+        mistakes.append(Mistake(path, change[0].lineno, 1, text))
+    if mistakes:
+        return mistakes
+    return Fault(path.stem, str(values["TITLE"]), str(values["ORIGIN"]), tuple(values["DIALECTS"]), path)  # type: ignore[arg-type]
+
+
+def _assigns(node: ast.stmt, *names: str) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return any(isinstance(target, ast.Name) and target.id in names for target in targets)
+
+
+def _is_change(node: ast.stmt) -> bool:
+    # `if` at the top is the start of the program; a lone expression is the docstring
+    return not isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr, ast.If)) and not _assigns(node, *CONSTANTS)
+
+
+def _wrong(name: str, value: object) -> str | None:
+    if name != "DIALECTS":
+        return None if isinstance(value, str) and value.strip() else f"{name} must be a text, which says {_MEANS[name]}"
+    if not isinstance(value, tuple) or not value or not all(isinstance(word, str) for word in value):
+        return 'DIALECTS must be a tuple of dialects: ("lecode",)'
+    unknown = next((word for word in value if word not in dialects.KNOWN), None)
+    return f'"{unknown}" is no dialect of this suite; {suggestion(unknown, list(dialects.KNOWN))}' if unknown else None
+
+
+_MEANS = {"TITLE": "in one sentence what the runner does wrong", "ORIGIN": "who was seen to do it, or which rule it breaks"}
+
+
+def disagreements(faults: Sequence[Fault], entries: Sequence[Entry]) -> list[str]:
+    """Where the faults and the cases that name them do not fit together, in words."""
+    known = {fault.id: fault for fault in faults}
+    wrong = []
+    for entry in entries:
+        for name in entry.case.killed_by:
+            if name not in known:
+                wrong.append(f'{entry.id} names the fault "{name}", and there is none; {suggestion(name, list(known))}')
+            elif entry.dialect not in (*known[name].dialects, "core"):
+                wrong.append(f'{entry.id} names the fault "{name}", which is none of {entry.dialect}')
+    named = {name for entry in entries for name in entry.case.killed_by}
+    for fault in faults:
+        if fault.id not in named:
+            wrong.append(f"{fault.id}: no case names this fault in killed_by")
+        text = fault.path.read_text("utf-8")
+        for entry in entries:
+            if entry.id in text:
+                wrong.append(f"{fault.id}: it names the case {entry.id}; a fault must not know the cases")
+    return wrong
+
+
+# ---- the proof -----------------------------------------------------------------------------------
+
+
+def prove_all(faults: Sequence[Fault], entries: Sequence[Entry], folders: Sequence[Path], *, slow: bool) -> Iterator[Proof]:
+    """The proof of each fault, in their order, some under way ahead."""
+    stop = Event()
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="hookproof-fault") as pool:
+        try:
+            yield from pool.map(lambda fault: prove(fault, entries, folders, slow=slow, stop=stop), faults)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def prove(fault: Fault, entries: Sequence[Entry], folders: Sequence[Path], *, slow: bool, stop: Event | None = None) -> Proof:
+    """Ask a fault the cases that it could touch.
+
+    Cases that sleep are asked only where they name it: sleeping through all of them would take most of the time.
+    """
+    named = [e for e in entries if fault.id in e.case.killed_by]
+    untried = tuple(e.id for e in named if e.case.slow and not slow)
+    wanted = [e.id for e in entries if (e in named or _touches(e, fault)) and e.id not in untried]
+    if not wanted:
+        return Proof(fault, untried=untried)
+    # -S: a start is dear, and it finds the reference by itself; -B: nothing is left beside the fixtures
+    runner = shlex.join([sys.executable, "-B", "-S", str(fault.path.absolute())])
+    try:
+        results = ask(runner, wanted, folders, fault.dialects, slow=slow, stop=stop)
+    except SubjectError as error:
+        return Proof(fault, untried=untried, broken=(str(error),))
+    failed = {r.id for r in results if r.status in ("fail", "warn")}
+    names = {e.id for e in named}
+    return Proof(
+        fault,
+        named={e.id: e.id in failed for e in named if e.id not in untried},
+        others=tuple(r.id for r in results if r.id in failed and r.id not in names),
+        untried=untried,
+        broken=tuple(f"{r.id}: {r.note}" for r in results if r.status in ("error", "harness-error")),
+        asked=sum(r.status not in ("not-tested", "not-applicable") for r in results),
+    )
+
+
+def ask(
+    runner: str,
+    case_ids: Sequence[str],
+    folders: Sequence[Path] = (),
+    dialects: Sequence[str] = (),
+    *,
+    slow: bool = False,
+    stop: Event | None = None,
+) -> list[CaseResult]:
+    """The results of one runner, for these cases. Raises SubjectError when it does not even say hello."""
+    options = Options(
+        runner=runner,
+        base=Path.cwd(),
+        dialects=tuple(dialects),
+        case_ids=tuple(case_ids),
+        case_folders=tuple(folders),
+        slow=slow,
+        workers=AT_ONCE,
+    )
+    engine = Engine(options)
+    try:
+        results = []
+        for job in engine.jobs:
+            if stop is not None and stop.is_set():
+                break
+            results.append(engine.result(job))
+        return results
+    finally:
+        engine.close()
+
+
+def _touches(entry: Entry, fault: Fault) -> bool:
+    awake = entry.case.naps() < SLEEPY and not entry.case.slow
+    return awake and (entry.dialect in fault.dialects or entry.dialect == "core")

@@ -1,0 +1,207 @@
+"""A case becomes a world: folders, probes, settings files, and the request that asks the runner about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .applicability import event_of, says
+from .cases import Call, Case, Handler, Tool, given
+from .dialects import Answer, Dialect, Placed
+from .errors import DialectError, HarnessError
+from .probe import Act, ProbeKit
+from .protocol import Permission, Run, Session, Settings, Step, ToolCall, Turn
+from .protocol import World as RequestWorld
+
+LARGEST_INLINE = 1_000_000
+"""An input with more characters than this goes into a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A world that stands ready. `probes` is the folder of the ledger."""
+
+    root: Path
+    project: Path
+    home: Path
+    probes: Path
+    request: Run
+    handlers: tuple[str, ...]
+
+
+def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKit, folder: Path) -> World:
+    """Make the world of a case below `folder`. `asked` is the dialect name that the request carries.
+
+    Names in it are opaque: a runner must not be able to switch on what is being tested.
+    Raises HarnessError when the folders cannot be made, DialectError for what the dialect cannot say.
+    """
+    root = folder / f"w{secrets.token_hex(6)}"
+    project, home, probes = root / "project", root / "home", root / "p"
+    try:
+        for made in (root, project, home, probes):
+            os.mkdir(made)
+        commands = _place_handlers(case, dialect, version, kit, probes)
+        settings = _write_settings(case, dialect, version, commands, project, home)
+        steps = _steps(case, kit, probes, dialect)
+    except OSError as error:
+        raise HarnessError(f"the world of {case.id} cannot be laid out: {error}", f"look at the free space of {folder}") from None
+    session = case.session
+    request = Run(
+        id=f"r{secrets.token_hex(4)}",
+        dialect=asked,
+        world=RequestWorld(root=str(root), project=str(project), home=str(home), cwd=str(project), env=dict(case.env)),
+        settings=settings,
+        session=None
+        if session is None
+        else Session(
+            id=session.id,
+            name=session.name,
+            interactive=session.interactive,
+            permission_mode=session.permission_mode,
+            agent=session.agent,
+        ),
+        permission=Permission(verdict=case.permission.verdict, approver=case.permission.approver),
+        steps=steps,
+    )
+    return World(root, project, home, probes, request, tuple(commands))
+
+
+def _place_handlers(case: Case, dialect: Dialect, version: str, kit: ProbeKit, probes: Path) -> dict[str, Placed]:
+    default = event_of(case.stimuli()[0], dialect)
+    placed = {}
+    for number, handler in enumerate(case.handlers, 1):
+        name = f"h{number}"
+        event = handler.event or default
+        act = _act_of_handler(handler, case, name, event, dialect, version)
+        named = _with_its_tool(handler, dialect) if case.neutral else handler
+        placed[name] = Placed(named, name, event, str(kit.place(probes, name, act)))
+    return placed
+
+
+def _with_its_tool(handler: Handler, dialect: Dialect) -> Handler:
+    """A neutral tool name as matcher becomes the dialect's own."""
+    if handler.matcher is None:
+        return handler
+    return msgspec.structs.replace(handler, matcher=dialect.tools.get(handler.matcher, handler.matcher))
+
+
+def _act_of_handler(handler: Handler, case: Case, name: str, event: str, dialect: Dialect, version: str) -> Act:
+    answers = [dialect.answer(say, event, version) for say in says(handler)] or [Answer()]
+    if handler.raw is not None:
+        answers = [Answer(stdout=handler.raw)]
+    answers = [
+        Answer(
+            stdout=a.stdout,
+            stderr=a.stderr if handler.stderr is None else handler.stderr,
+            exit=handler.exit or a.exit,
+        )
+        for a in answers
+    ]
+    return Act(
+        answers=tuple(answers),
+        stdout_bytes=handler.stdout_bytes,
+        signal=handler.signal,
+        sleep=handler.sleep,
+        read=handler.read,
+        child=handler.spawn_child,
+        ignore_term=handler.ignore_term,
+        wait_for=handler.wait_for,
+        wait_for_end=handler.wait_for_end,
+        record=frozenset(what for what in ("env", "cwd", "args") if name in (getattr(case.expect, what) or {})),
+        missing=handler.missing,
+        not_executable=handler.not_executable,
+    )
+
+
+def _act_of_tool(tool: Tool) -> Act:
+    answer = Answer(stdout=tool.stdout, stderr=tool.stderr or "", exit=tool.exit)
+    return Act(answers=(answer,), signal=tool.signal, sleep=tool.sleep)
+
+
+def _write_settings(
+    case: Case, dialect: Dialect, version: str, handlers: dict[str, Placed], project: Path, home: Path
+) -> list[Settings]:
+    if case.settings is None:
+        written = [("project", dialect.settings(list(handlers.values()), version))]
+    else:
+        written = [(native.scope, _with_probes(native.text, handlers)) for native in case.settings]
+    listed = []
+    for number, (scope, text) in enumerate(written):
+        place = home if scope == "user" else project
+        path = place / dialect.settings_file
+        if path.exists():
+            path = path.with_stem(f"{path.stem}-{number}")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        listed.append(Settings(scope=scope, path=str(path)))  # type: ignore[arg-type]
+    return listed
+
+
+def _with_probes(text: str, handlers: dict[str, Placed]) -> str:
+    for name, placed in handlers.items():
+        text = text.replace("{" + name + "}", placed.command)
+    return text
+
+
+def _steps(case: Case, kit: ProbeKit, probes: Path, dialect: Dialect) -> list[Step]:
+    steps: list[Step] = []
+    calls: dict[str, ToolCall] = {}
+    for stimulus in case.stimuli():
+        if stimulus.fire is not None:
+            steps.append(Step(event=stimulus.fire.event, fields=stimulus.fire.fields))
+        elif stimulus.prompt is not None:
+            steps.append(Step(prompt=stimulus.prompt))
+        elif stimulus.text is not None:
+            steps.append(Step(turn=Turn(text=stimulus.text)))
+        elif stimulus.resume is not None:
+            if stimulus.resume not in calls:
+                raise DialectError(f"{case.id}: resume names {stimulus.resume}, which is no earlier call")
+            steps.append(Step(resume=calls[stimulus.resume]))
+        else:
+            batch = []
+            for call in stimulus.calls or ([stimulus.call] if stimulus.call else []):
+                name = f"t{len(calls) + 1}"
+                program = kit.place(probes, name, _act_of_tool(call.program))
+                calls[name] = _tool_call(call, name, str(program), probes, dialect)
+                batch.append(calls[name])
+            steps.append(Step(turn=Turn(tool_calls=batch)))
+    return steps
+
+
+def _tool_call(call: Call, name: str, program: str, probes: Path, dialect: Dialect) -> ToolCall:
+    value: Any = call.input if given(call.input) else {}
+    tool = dialect.tools.get(call.tool, call.tool)
+    text = json.dumps(value)
+    if len(text) > LARGEST_INLINE or _has_lone_surrogate(value):
+        path = probes / f"{name}.input.json"
+        path.write_text(text, "ascii")
+        return ToolCall(id=name, name=tool, input=None, program=program, input_file=str(path))
+    return ToolCall(id=name, name=tool, input=value, program=program)
+
+
+def _has_lone_surrogate(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def clear_away(world: World) -> None:
+    """Remove a world. Most hold only what we wrote and what the probes did: that needs no walk through a tree."""
+    try:
+        for folder in (world.probes, world.home, *{Path(s.path).parent for s in world.request.settings}, world.project):
+            place = os.fspath(folder)
+            for name in os.listdir(place):
+                os.unlink(f"{place}/{name}")
+            os.rmdir(place)
+        os.rmdir(world.root)
+    except OSError:
+        shutil.rmtree(world.root, ignore_errors=True)

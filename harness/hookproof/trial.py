@@ -1,0 +1,168 @@
+"""One case against one subject: lay out the world, ask, read the ledger, judge, record."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import applicability, judge, ledger
+from .cases import Case
+from .catalog import Entry
+from .dialects import Dialect
+from .errors import DialectError, HarnessError, HookproofError, SubjectError, TimedOut
+from .layout import World, clear_away, lay_out
+from .liveness import Liveness
+from .probe import ProbeKit
+from .protocol import HelloAnswer
+from .results import CaseResult, Check, Moment, Status
+from .selection import Job
+from .subject import Reply, Subject
+
+ANSWER_LIMIT = 10.0
+"""Seconds that a runner has for an answer beyond what the case's own probes sleep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all trials of a run share: the probes, where worlds lie, how slow the machine is, who is asked."""
+
+    kit: ProbeKit
+    folder: Path
+    hello: HelloAnswer
+    scale: float
+    rerun: str
+    """The command that runs the same subject again, to be followed by `--case ID`."""
+
+
+def run(entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subject, bench: Bench) -> CaseResult:
+    """Ask one case of one subject. Never raises for what the subject does."""
+    result = blank(entry, asked, bench.rerun)
+    began = time.perf_counter()
+    try:
+        _ask(entry, dialect, version, asked, subject, bench, result)
+    except SubjectError as error:
+        result.status, result.error_kind = "error", type(error).__name__
+        result.note, result.hint = error.message, error.hint or ""
+        result.said, result.complained = error.said, error.complained
+    except (HarnessError, DialectError, OSError) as error:
+        result.status = "harness-error"
+        result.note = error.message if isinstance(error, HookproofError) else f"{type(error).__name__}: {error}"
+        result.hint = (error.hint or "") if isinstance(error, HookproofError) else ""
+    result.seconds = round(time.perf_counter() - began, 4)
+    return result
+
+
+def blank(entry: Entry, asked: str, rerun: str) -> CaseResult:
+    """A result that says nothing yet."""
+    case = entry.case
+    source = entry.rule.source
+    return CaseResult(
+        id=case.id,
+        dialect=asked,
+        family=entry.family,
+        rule=case.rule,
+        level=entry.rule.level,
+        sentence=entry.rule.text,
+        source=f"{source.document}, {source.section}",
+        status="not-tested",
+        rerun=f"{rerun} --case {case.id}{' --slow' if case.slow else ''}",
+        slow=case.slow,
+    )
+
+
+def _ask(entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subject, bench: Bench, result: CaseResult) -> None:
+    case = entry.case
+    world = lay_out(case, dialect, version, asked, bench.kit, bench.folder)
+    try:
+        with Liveness(world.probes) as liveness:
+            try:
+                reply = subject.ask(world.request, limit(case, bench.scale))
+            except SubjectError as error:
+                result.timeline = _timeline(ledger.read(world.probes))
+                if isinstance(error, TimedOut) and case.naps() >= ANSWER_LIMIT:
+                    raise TimedOut(error.message, "the case's own probes sleep; does the runner cut them?") from None
+                raise
+            alive = None
+            if case.expect.alive_after is not None:
+                alive = liveness.alive(world.handlers, dialect.kill_grace * bench.scale)
+            if trouble := liveness.complaints():
+                raise HarnessError(
+                    f"a probe of {case.id} could not write its ledger: {trouble[0]}", f"see the space of {bench.folder}"
+                )
+            _record(entry, dialect, world, reply, alive, bench, result)
+    finally:
+        subject.settle()
+        clear_away(world)
+
+
+def _record(
+    entry: Entry, dialect: Dialect, world: World, reply: Reply, alive: list[str] | None, bench: Bench, result: CaseResult
+) -> None:
+    seen = ledger.read(world.probes)
+    result.timeline, result.complained = _timeline(seen), reply.complained
+    answer = reply.answer
+    if answer.unsupported is not None:
+        result.status = "fail"
+        result.note = f'the runner declared what this case needs and now answers "unsupported": {answer.unsupported}'
+        return
+    if answer.error is not None:
+        result.status, result.error_kind = "error", "AdapterError"
+        result.note = f"the adapter itself failed: {answer.error}"
+        return
+    if unborn := seen.unborn():
+        raise HarnessError(f"{unborn[0]} was started and could not note it", f"see the space of {bench.folder}")
+    if seen.torn:
+        raise HarnessError(f"the journal of {entry.case.id} holds a torn line: {seen.torn[0]!r}")
+    result.checks = judge.judge(
+        judge.Evidence(
+            case=entry.case,
+            world=world,
+            ledger=seen,
+            answer=answer,
+            answered_at=reply.answered_at,
+            alive=alive,
+            scale=bench.scale,
+            scope=bench.hello.scope,
+            dialect=dialect,
+        )
+    )
+    result.status = _status(result.checks, entry)
+    if not result.checks:
+        result.note = "nothing of this case can be judged for a runner of scope chain"
+
+
+def _status(checks: list[Check], entry: Entry) -> Status:
+    if not checks:
+        return "not-applicable"
+    if all(check.ok for check in checks):
+        return "pass"
+    return "fail" if entry.rule.level == "must" else "warn"
+
+
+def limit(case: Case, scale: float) -> float:
+    """Seconds that a runner has for a case: its probes may sleep one after the other."""
+    handlers = sum(h.sleep for h in case.handlers)
+    tools = sum(call.program.sleep for call in case.tool_calls())
+    children = sum(h.spawn_child.sleep for h in case.handlers if h.spawn_child)
+    return (ANSWER_LIMIT + handlers + tools + children) * scale
+
+
+def _timeline(seen: ledger.Ledger) -> list[Moment]:
+    return [Moment(what=str(timed.fact), at=timed.at) for timed in seen.timeline()]
+
+
+def not_asked(job: Job, hello: HelloAnswer, dialect: Dialect, slow: bool, rerun: str) -> CaseResult | None:
+    """The result of a case that is not asked at all, with the reason; None when it is to be asked."""
+    case = job.entry.case
+    # a case of a dialect's own that the dialect cannot say is the suite's mistake: it is asked, and says so
+    reason = applicability.unsayable(case, dialect, job.version) if job.entry.dialect == "core" else None
+    reason = reason or job.no_posture or applicability.why_not(case, dialect, hello)
+    result = blank(job.entry, job.asked, rerun)
+    if reason:
+        result.status, result.note = "not-applicable", reason
+        return result
+    if case.slow and not slow:
+        result.status, result.note = "not-tested", f"sleeps {case.naps():.0f} s: runs with --slow"
+        return result
+    return None

@@ -1,0 +1,78 @@
+"""Which dialects there are, what each can do, and where its rules stand.
+
+This module stays light: the handshake reads it, and nothing else is loaded for a handshake.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers take it for true; importing typing would cost milliseconds
+if TYPE_CHECKING:
+    from .base import Dialect
+
+KNOWN: dict[str, tuple[str, ...]] = {
+    "lecode": ("1.0",),
+    "claude-code": ("2.1.178", "2.1.332"),
+}
+"""Dialect -> its versions, oldest first. Each dialect is a module of this package that offers `DIALECTS`, by version."""
+
+FEATURES: dict[str, tuple[str, ...]] = {
+    "lecode": (
+        "rewrite",
+        "ask",
+        "approver",
+        "defer",
+        "batch",
+        "session-state",
+        "prompt-events",
+        "post-events",
+        "failure-events",
+        "lifecycle-events",
+        "subagent",
+        "settings-report",
+        "exact-numbers",
+    ),
+    "claude-code": (
+        "rewrite",
+        "result-rewrite",
+        "context",
+        "ask",
+        "approver",
+        "defer",
+        "batch",
+        "stop-loop",
+        "session-state",
+        "prompt-events",
+        "post-events",
+        "failure-events",
+        "lifecycle-events",
+        "subagent",
+        "matcher",
+        "timeout",
+        "async",
+        "exec-form",
+        "managed-scope",
+        "settings-report",
+        "exact-numbers",
+    ),
+}
+"""Dialect -> the features of the runner protocol that it has; the handshake declares the union."""
+
+
+class UnknownDialect(ValueError):
+    """A dialect or version that the reference does not implement."""
+
+
+def names() -> list[str]:
+    """All dialects with their versions, as the handshake lists them: `lecode/1.0`."""
+    return [f"{dialect}/{version}" for dialect, versions in KNOWN.items() for version in versions]
+
+
+def load(name: str) -> Dialect:
+    """The rules of `lecode/1.0`, or of the newest version for `lecode`. Raises UnknownDialect."""
+    dialect, slash, version = name.partition("/")
+    if dialect not in KNOWN or (slash and version not in KNOWN[dialect]):
+        raise UnknownDialect(f'the reference does not implement the dialect "{name}"; it implements {", ".join(names())}')
+    from importlib import import_module
+
+    module = import_module(f".{dialect.replace('-', '_')}", __name__)
+    return module.DIALECTS[version or KNOWN[dialect][-1]]  # type: ignore[no-any-return]

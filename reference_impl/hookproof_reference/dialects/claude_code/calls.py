@@ -1,0 +1,185 @@
+"""One tool call, from PreToolUse to PostToolUse: put to the hooks, to the rules, to a person, run, and reported.
+
+Start at `Calling.run`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ... import permissions, tools
+from ...handlers import Place
+from ...permissions import Enforced, Outcome
+from ...runner import Approver, Called, ToolUse
+from ...tools import ToolEnd
+from . import inputs, messages, rules
+from .answers import NOTHING
+from .hooks import Heard, Hooks
+
+if TYPE_CHECKING:
+    from . import ClaudeCode
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The host's side of a call: what it says by itself, and who can be asked."""
+
+    verdict: str
+    mode: str
+    interactive: bool
+    approver: Approver | None
+    log: Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Calling:
+    """One call under way, and what it leaves behind beside its answer."""
+
+    dialect: ClaudeCode
+    hooks: Hooks
+    host: Host
+    use: ToolUse
+    place: Place
+    to_model: list[str] = field(default_factory=list)
+    to_user: list[str] = field(default_factory=list)
+    stops: bool = False
+
+    def run(self) -> Called:
+        """The call, and its answer."""
+        if self._absent():
+            return self._refused(Enforced("blocked"), "none", messages.absent(self.use.name))
+        heard = self._ask("PreToolUse", tool_input=self.use.arguments, tool_use_id=self.use.id)
+        merged, hook = heard.merged, heard.merged.verdict or "none"
+        if merged.verdict == "deny":
+            return self._denied(heard)
+        if merged.verdict == "defer":
+            return Called(hook, permissions.decide("allow", None, merged, self.dialect).outcome, started=False)
+        try:
+            # a rewrite replaces the whole input, and it is what the rules are asked about (observed)
+            arguments = self.use.arguments if merged.rewrite is None else self._checked(merged.rewrite)
+            enforced, arguments = self._permitted(heard, arguments)
+        except inputs.BadInput as bad:
+            text = messages.bad_rewrite(self.use.name, str(bad), self.dialect.version)
+            return Called(hook, "error", started=False, reason=text, result=text)
+        if enforced.outcome != "ran":
+            return self._refused(enforced, hook, enforced.reason)
+        return self._run(hook, arguments)
+
+    def _absent(self) -> bool:
+        """Whether a rule denies the whole tool: then there is none, and no hook is asked (observed)."""
+        denied = rules.listed(self._rules(), "deny")
+        return any(rules.whole_tool(rule, self.use.name) for rule in denied)
+
+    def _rules(self) -> list[Mapping[str, Any]]:
+        given = [content.get("permissions") for content in self.hooks.contents]
+        return [p for p in given if isinstance(p, dict)]
+
+    def _checked(self, rewrite: dict[str, Any]) -> dict[str, Any]:
+        return inputs.checked(self.use.name, rewrite, self.dialect.version)
+
+    def _denied(self, heard: Heard) -> Called:
+        """A hook has denied: what it said is what the model reads."""
+        reason = heard.merged.reason
+        denier = next((said for said in reversed(heard.blocks()) if said.reason == reason), None)
+        by_exit = denier is not None and denier.by_exit
+        reason = reason or self.dialect.version.no_reason.format(tool=self.use.name)
+        enforced = permissions.decide("allow", None, heard.merged, self.dialect)
+        text = messages.denied(self.use.name, reason, by_exit, self.dialect.version)
+        started = enforced.outcome == "ran"
+        return self._run("deny", self.use.arguments) if started else Called("deny", enforced.outcome, False, reason, text)
+
+    def _refused(self, enforced: Enforced, hook: str, reason: str) -> Called:
+        text = reason or messages.needs_approval(self.use.name)
+        return Called(hook, enforced.outcome, started=False, reason=text, result=text)
+
+    def _permitted(self, heard: Heard, arguments: Any) -> tuple[Enforced, Any]:
+        """What rules, hooks and mode come to, and the input that may run. Raises inputs.BadInput.
+
+        Rules hold against every hook; a hook that allows lifts only what the mode says (observed).
+        """
+        merged = heard.merged
+        stance = rules.stance(self._rules(), rules.Call(self.use.name, arguments, self.hooks.project, self.hooks.scene.home))
+        host = stance[0] if stance is not None else self.host.verdict
+        if merged.verdict == "allow" and (stance is None or stance[0] == "allow") and self._lifts():
+            host = "allow"
+        enforced = permissions.decide(host, None, merged, self.dialect)
+        if enforced.outcome == "blocked":
+            return Enforced("blocked", messages.rule_denied(self.use.name, arguments) if stance else enforced.reason), arguments
+        if enforced.outcome == "asked" and self._requests(merged.verdict == "ask"):
+            asked = self._ask(
+                "PermissionRequest",
+                first_verdict=True,
+                tool_input=arguments,
+                permission_suggestions=messages.suggestions(self.use.name, arguments),
+            ).merged
+            if asked.verdict == "allow":
+                return Enforced("ran"), arguments if asked.rewrite is None else self._checked(asked.rewrite)
+            if asked.verdict == "deny":
+                return Enforced("blocked", asked.reason or messages.request_denied()), arguments
+        if enforced.outcome == "asked" and self.host.approver is not None:
+            approver = self.host.approver
+            approval = approver if isinstance(approver, str) else approver(self.use.name, arguments)
+            enforced = permissions.decide(host, approval, merged, self.dialect)
+        return enforced, arguments
+
+    def _lifts(self) -> bool:
+        """Whether a hook that allows is heard in this mode."""
+        if self.host.mode == "plan" and self.dialect.version.plan_holds:
+            return False
+        return self.host.verdict != "deny" or self.host.mode == "dontAsk"
+
+    def _requests(self, hook_asks: bool) -> bool:
+        """Whether PermissionRequest fires for a call that needs an approval."""
+        if self.host.mode == "dontAsk":
+            return False
+        return self.host.interactive or (self.dialect.version.print_mode_requests and not hook_asks)
+
+    def _run(self, hook: str, arguments: Any) -> Called:
+        """Runs an allowed call, and tells the hooks with the input that it really had."""
+        began = time.monotonic()
+        end = self._tool(arguments)
+        told = {"tool_input": arguments, "tool_use_id": self.use.id, "duration_ms": int((time.monotonic() - began) * 1000)}
+        if end.kind != "ok":
+            text = inputs.failure(self.use.name, end)
+            heard = self._ask("PostToolUseFailure", **told, error=text, is_interrupt=False)
+            outcome: Outcome = "failed" if end.kind == "failed" else "error"
+            return Called(
+                hook, outcome, end.started, text if outcome == "error" else "", text, self._feedback(heard, "PostToolUseFailure")
+            )
+        response = inputs.response(self.use.name, arguments, end)
+        heard = self._ask("PostToolUse", **told, tool_response=response)
+        output = self._replaced(heard, response)
+        result = inputs.shown(self.use.name, output, end.text)
+        return Called(hook, "ran", True, "", result, self._feedback(heard, "PostToolUse"))
+
+    def _tool(self, arguments: Any) -> ToolEnd:
+        place = self.place
+        if self.use.name == "Bash":
+            place, code = self.hooks.env_files.read_by_shell(place)
+            if code != 0:
+                return ToolEnd("failed", "", started=False, code=code)
+        return tools.run(self.use.program, arguments, place)
+
+    def _replaced(self, heard: Heard, response: Any) -> Any:
+        """The result after the hooks: the last to end that gives one of the right shape has it (observed)."""
+        mcp = inputs.is_mcp(self.use.name)
+        for said in reversed(heard.answers):
+            output = said.mcp_output if mcp and said.output is NOTHING else said.output
+            if output is not NOTHING and inputs.fits_shape(self.use.name, output):
+                return output
+        return response
+
+    def _feedback(self, heard: Heard, event: str) -> list[str]:
+        return [messages.feedback(f"{event}:{self.use.name}", said) for said in heard.blocks()]
+
+    def _ask(self, event: str, *, first_verdict: bool = False, **fields: Any) -> Heard:
+        heard = self.hooks.ask(event, {"tool_name": self.use.name, **fields}, first_verdict=first_verdict, log=self.host.log)
+        name = f"{event}:{self.use.name}"
+        self.stops = self.stops or (heard.stops() and event != "PermissionRequest")
+        self.to_model += messages.contexts(name, heard.answers, self.dialect.version)
+        if not (event == "PostToolUse" and heard.stops()):
+            self.to_user += messages.for_user(name, heard.answers, self.host.interactive, self.dialect.version)
+        return heard

@@ -1,0 +1,213 @@
+"""The handlers of one event: chosen, run at once, read, and merged in the order in which they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ... import envelopes, execution, merging, reading
+from ...execution import Finishing, Ran
+from ...handlers import Ended, Place, Unsupported, command, process
+from ...handlers.background import Background
+from ...merging import Merged
+from ...settings import Configured, Loaded
+from . import answers, environment, events, matchers, rules
+from .answers import Said
+from .environment import EnvFiles
+from .events import Scene
+
+if TYPE_CHECKING:
+    from . import ClaudeCode
+
+GRACE = 1.4
+"""Seconds between TERM and KILL (observed)."""
+CAP = 64 * 1024 * 1024
+"""Bytes of a handler's output that are kept; the program has shown no limit."""
+SESSION_END_BUDGET = (1.5, 60.0)
+"""Seconds that the handlers of SessionEnd have together, and how far a handler's own limit raises that (observed)."""
+CONDITIONAL = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
+"""The events at which an `if` can hold; at others such a handler never runs (observed)."""
+
+NEARNESS = ("user", "project", "local")
+"""The scopes that a user can write to; the last that says something has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the handlers of one event have said: together, and each in the order in which they ended."""
+
+    merged: Merged = field(default_factory=Merged)
+    answers: tuple[Said, ...] = ()
+
+    def blocks(self) -> list[Said]:
+        """Those that block."""
+        return [said for said in self.answers if said.verdict == "deny"]
+
+    def stops(self) -> bool:
+        """Whether one ends the run."""
+        return any(said.stops for said in self.answers)
+
+
+class Hooks:
+    """All handlers of a session, and what they need to run."""
+
+    def __init__(self, dialect: ClaudeCode, loaded: Loaded, place: Place, scene: Scene, project: str, interactive: bool) -> None:
+        self.dialect = dialect
+        self.handlers = enabled(loaded)
+        self.contents = [content for _, content in loaded.rest]
+        self.scene = scene
+        self.project = project
+        self.interactive = interactive
+        self.base = {**place.env, **environment.of_settings(self.contents)}
+        self.env_files = EnvFiles(scene)
+        self.background: list[Background] = []
+
+    def ask(
+        self, event: str, fields: Mapping[str, Any], *, first_verdict: bool = False, log: Callable[[str], None] | None = None
+    ) -> Heard:
+        """Runs the handlers of an event. `first_verdict`: the first that gives a verdict ends the others.
+
+        Raises ValueError for an event that this version does not have, Unsupported for a kind of handler.
+        """
+        if event not in self.dialect.events:
+            raise ValueError(f'{self.dialect.name} {self.dialect.version.number} has no event "{event}"')
+        envelope = envelopes.build(event, fields, self.common(), self.scene.cwd, self.dialect)
+        chosen = self.choose(event, envelope)
+        if not chosen:
+            return Heard()
+        for handler in chosen:
+            if handler.kind != "command":
+                raise Unsupported(handler.kind)
+
+        def go_on(ran: Ran) -> bool:
+            return not first_verdict or reading.read(ran, event, self.dialect).verdict is None
+
+        rans = execution.run_all(
+            chosen,
+            envelopes.write_line(envelope),
+            self.place_of(event),
+            order=self.dialect.order,
+            go_on=go_on,
+            start=partial(self._start, event),
+        )
+        rans.sort(key=lambda ran: ran.finished)
+        self.background += [ran.background for ran in rans if ran.background is not None]
+        given = [reading.read(ran, event, self.dialect) for ran in rans]
+        for ran, answer in zip(rans, given, strict=True):
+            if answer.failed is not None and log is not None:
+                log(f"{event}: {answers.label(ran)!r}: hook failed: {answer.failed}")
+        if event == "PreToolUse" and self.interactive:
+            # deferring is for print mode only (003, Operator notes)
+            given = [answer for answer in given if answer.verdict != "defer"]
+        return Heard(merging.merge(given, self.dialect), tuple(a for a in given if isinstance(a, Said)))
+
+    def common(self) -> dict[str, Any]:
+        """What all envelopes of the session are made from, but for the folder."""
+        return {name: getattr(self.scene, name) for name in Scene.__slots__ if name != "cwd"}
+
+    def choose(self, event: str, envelope: Mapping[str, Any]) -> list[Configured]:
+        """The handlers that an event concerns, each of several identical ones once."""
+        subject = events.subject_of(event, envelope)
+        call = rules.Call(str(envelope.get("tool_name", "")), envelope.get("tool_input"), self.project, self.scene.home)
+        concerned = [
+            handler
+            for handler in self.handlers
+            if handler.event == event
+            and matchers.matches(handler.matcher, subject, self.dialect.version)
+            and (handler.condition is None or (event in CONDITIONAL and rules.fits(handler.condition, call)))
+        ]
+        return distinct(concerned)
+
+    def place_of(self, event: str) -> Place:
+        """Where the handlers of an event run."""
+        where = environment.folder(self.scene.cwd, self.project, self.scene.home)
+        env = environment.of_handlers(self.base, event, self.scene, self.project, self.interactive, self.dialect.version)
+        return Place(where, env)
+
+    def _start(self, event: str, handlers: Sequence[Configured], envelope: bytes, place: Place) -> Finishing:
+        """All at once; those in the background are left to themselves."""
+        manners = process.Manners(
+            session=True,
+            grace=GRACE,
+            patience=self.dialect.version.patience,
+            cap=CAP,
+            detach=answers.goes_on_in_background,
+        )
+        limits = self._limits(event, handlers)
+        jobs: dict[int, process.Job] = {}
+        for number, handler in enumerate(handlers):
+            own = place
+            if event in environment.ENV_FILE_EVENTS:
+                own = Place(place.cwd, {**place.env, "CLAUDE_ENV_FILE": self.env_files.next(event)})
+            jobs[number] = process.Job(self._argv(handler), envelope, limits[number], own)
+        for number, handler in enumerate(handlers):
+            if handler.background:
+                job = jobs.pop(number)
+                try:
+                    yield number, Ended(background=process.start(job.argv, job.stdin, job.place or place, manners))
+                except (OSError, ValueError) as error:
+                    yield number, Ended(cannot_start=str(error))
+        numbers = list(jobs)
+        for place_in_list, ended in process.run_together(list(jobs.values()), place, manners):
+            yield numbers[place_in_list], ended
+
+    def _argv(self, handler: Configured) -> list[str]:
+        if handler.arguments is not None:
+            words = (handler.command, *handler.arguments)
+            return [word.replace("${CLAUDE_PROJECT_DIR}", self.project) for word in words]
+        text, prefix = handler.command, self.base.get("CLAUDE_CODE_SHELL_PREFIX")
+        if prefix:
+            text = f"{prefix} '{text.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'"
+        return command.shell(text)
+
+    def _limits(self, event: str, handlers: Sequence[Configured]) -> list[float]:
+        """Seconds for each handler."""
+        limits = [handler.timeout for handler in handlers]
+        if event != "SessionEnd":
+            return limits
+        budget, most = SESSION_END_BUDGET
+        own = [handler.timeout for handler in handlers if "timeout" in handler.options]
+        together = min(max([budget, *own]), most)
+        return [min(limit, together) for limit in limits]
+
+    def overheard(self) -> list[str]:
+        """What handlers in the background have ended with since the last time: their texts for the model."""
+        texts = []
+        for handler in list(self.background):
+            ended = handler.ended()
+            if ended is not None:
+                self.background.remove(handler)
+                texts += answers.late_texts(ended.stdout)
+        return texts
+
+    def close(self) -> None:
+        """The session is over: what still runs in the background ends with it (observed)."""
+        while self.background:
+            self.background.pop().kill()
+
+
+def enabled(loaded: Loaded) -> tuple[Configured, ...]:
+    """The handlers that count: `disableAllHooks` and `allowManagedHooksOnly` leave out some or all (003, Policy gates)."""
+    managed = [content for scope, content in loaded.rest if scope == "managed"]
+    if any(content.get("disableAllHooks") is True for content in managed):
+        return ()
+    # the file of the nearest scope has the last word
+    near = sorted((c for c in loaded.rest if c[0] in NEARNESS), key=lambda c: NEARNESS.index(c[0]))
+    said = [content["disableAllHooks"] for _, content in near if isinstance(content.get("disableAllHooks"), bool)]
+    only_managed = any(content.get("allowManagedHooksOnly") is True for content in managed) or (bool(said) and said[-1])
+    return tuple(h for h in loaded.handlers if h.scope == "managed" or not only_managed)
+
+
+def distinct(handlers: Iterable[Configured]) -> list[Configured]:
+    """Each of several identical handlers once, with the last one's limit; an `if` makes it another (observed)."""
+    found: dict[Any, Configured] = {}
+    for handler in handlers:
+        what: Any = (handler.command, handler.arguments, handler.options.get("shell"))
+        if handler.kind == "http":
+            what = handler.options.get("url")
+        elif handler.kind != "command":
+            what = repr([handler.options.get(key) for key in ("prompt", "server", "tool", "input")])
+        found[handler.kind, what, handler.condition] = handler
+    return list(found.values())

@@ -1,0 +1,233 @@
+"""The loop of Claude Code: prompts, turns with batches of calls, and a Stop that handlers may refuse.
+
+A single call is calls.py, the handlers of a single event hooks.py.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from ...handlers import Place, process
+from ...merging import Merged
+from ...runner import Called, Ended, Runner, Submitted, ToolUse
+from ...settings import Source
+from ...tools import Tool
+from . import ClaudeCode, environment, inputs, messages
+from .calls import Calling, Host
+from .events import Scene, subject_of
+from .hooks import Heard, Hooks
+
+STOPPED = "stopped by hook"
+DEFERRED = "deferred"
+ENDED = "run ended"
+"""Why turns are skipped until the next prompt."""
+
+CAP = 8
+"""How many blocked stops in a row are obeyed (observed)."""
+CAP_VARIABLE = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+PLAIN_FOR_MODEL = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion"})
+"""The events at which plain stdout is for the model."""
+NO_MESSAGES = frozenset({"SessionStart", "SessionEnd"})
+"""The events at which a systemMessage shows nowhere (observed)."""
+RESUMED = {
+    "seconds_since_last_response": 0,
+    "context_tokens": 0,
+    "prompt_cache_likely_expired": False,
+    "estimated_cache_write_usd": 0,
+}
+"""What SessionStart says more of a resumed session, at versions that name the prompt."""
+
+
+class Loop(Runner):
+    """The runner of one session of Claude Code."""
+
+    def __init__(self, dialect: str, settings: Iterable[Source] = (), **options: Any) -> None:
+        """As `Runner`."""
+        super().__init__(dialect, settings, **options)
+        self.rules = cast(ClaudeCode, self.dialect)
+        session, home = self.session, self.place.env.get("HOME", "/")
+        self.interactive = session is not None and session.interactive
+        self.mode = session.permission_mode if session else "default"
+        agent = session.agent if session else None
+        scene = Scene(
+            session_id=session.id if session else str(uuid.uuid4()),
+            cwd=self.place.cwd,
+            home=home,
+            prompt_id=str(uuid.uuid4()),
+            mode=self.mode,
+            agent_id=None if agent is None else f"a{uuid.uuid4().hex[:16]}",
+            agent_type=agent,
+        )
+        self.hooks = Hooks(self.rules, self.loaded, self.place, scene, self.project, self.interactive)
+        self.refused_stops = 0
+        self.stop_active = False
+        self.prompt_words = ""
+
+    def prompt(self, text: str) -> Submitted:
+        """A prompt begins a run, unless a hook blocks it; the first to end that does gives the reason (observed)."""
+        self.over, self.refused_stops, self.stop_active = None, 0, False
+        self.prompt_words = "UserPromptSubmit operation blocked by hook"
+        self.hooks.scene = replace(self.hooks.scene, prompt_id=str(uuid.uuid4()))
+        heard = self._ask("UserPromptSubmit", {"prompt": text})
+        blocks = heard.blocks()
+        if blocks:
+            return Submitted(False, messages.prompt_blocked(blocks[0]))
+        if heard.stops():
+            self.prompt_words = "Operation stopped by hook"
+            return Submitted(False, next(said.stop_reason for said in heard.answers if said.stops) or STOPPED)
+        self._tell_model("UserPromptSubmit", "UserPromptSubmit", heard)
+        self.to_model += self.hooks.overheard()
+        return Submitted(True)
+
+    def blocked_prompt(self, reason: str) -> str:
+        """What the user reads."""
+        return f"{self.prompt_words}: {reason}"
+
+    def call(self, tool: str, arguments: Any, program: Tool | None) -> Called:
+        """A turn with a single call."""
+        return self.turn([ToolUse(f"toolu_{uuid.uuid4().hex[:20]}", tool, arguments, program)])[0]
+
+    def turn(self, uses: Sequence[ToolUse]) -> list[Called]:
+        """A batch of calls; those that change no files run together, and PostToolBatch comes once, after all (003, Events)."""
+        self.to_model += self.hooks.overheard()
+        self.refused_stops = 0  # work between two stops (observed)
+        host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
+        callings = [Calling(self.rules, self.hooks, host, use, self._place_of_tools()) for use in uses]
+        done: dict[int, Called] = {}
+        for group in _together(uses):
+            done |= _run_together({number: callings[number] for number in group})
+        for calling in callings:
+            self.to_model += calling.to_model
+            self.to_user += calling.to_user
+        called = [done[number] for number in range(len(uses))]
+        if any(calling.stops for calling in callings):
+            self.over = STOPPED
+        if any(c.outcome == "deferred" for c in called):
+            # whatever the others of the batch came to, the process ends here (observed)
+            self.over = self.gone = DEFERRED
+        else:
+            self._batch_is_done(uses, called)
+        self.to_model += self.hooks.overheard()
+        return called
+
+    def _batch_is_done(self, uses: Sequence[ToolUse], called: Sequence[Called]) -> None:
+        calls = [
+            {"tool_name": use.name, "tool_input": use.arguments, "tool_use_id": use.id, "tool_response": done.result}
+            for use, done in zip(uses, called, strict=True)
+        ]
+        heard = self._ask("PostToolBatch", {"tool_calls": calls})
+        self._tell_model("PostToolBatch", "PostToolBatch", heard)
+        if heard.blocks() or heard.stops():
+            self.over = STOPPED
+
+    def resume(self, use: ToolUse) -> list[Called]:
+        """A deferred call is put to the hooks once more, in the same session (observed)."""
+        self.over = self.gone = None
+        more = RESUMED if self.rules.version.prompt_id else {}
+        self.fire("SessionStart", {"source": "resume", **more})
+        return self.turn([use])
+
+    def end(self, text: str) -> Ended:
+        """The model has answered without a call. A handler that blocks, or gives context, makes it go on, up to the cap."""
+        event = "Stop" if self.hooks.scene.agent_id is None else "SubagentStop"
+        fields: dict[str, Any] = {"stop_hook_active": self.stop_active, "last_assistant_message": text}
+        if event == "SubagentStop":
+            scene = self.hooks.scene
+            fields["agent_transcript_path"] = f"{scene.transcript.removesuffix('.jsonl')}/subagents/agent-{scene.agent_id}.jsonl"
+        heard = self._ask(event, fields)
+        if heard.stops():
+            self.over = STOPPED
+            return Ended("hook_stopped")
+        blocks = heard.blocks()
+        goes_on = bool(blocks) or any(said.context for said in heard.answers)
+        self.refused_stops += goes_on
+        if not goes_on or 0 < self._cap() < self.refused_stops:
+            self.over, self.refused_stops, self.stop_active = ENDED, 0, False
+            return Ended("done")
+        self.to_model += [messages.stop(event, said, self.rules.version) for said in blocks]
+        self._tell_model(event, event, heard)
+        self.stop_active = True
+        return Ended("continued")
+
+    def _cap(self) -> int:
+        """How many refused stops are obeyed; 0 and below: any number (observed)."""
+        text = self.hooks.base.get(CAP_VARIABLE, "").strip()
+        try:
+            return int(float(text)) if self.rules.version.whole_numbers else int(_leading_digits(text))
+        except (ValueError, OverflowError):
+            return CAP
+
+    def fire(self, event: str, fields: Mapping[str, Any] | None = None, *, subject: str | None = None) -> Merged:
+        """An event that the host reports. Raises ValueError for one that this version does not have."""
+        heard = self._ask(event, fields or {})
+        what = subject_of(event, self.dialect.envelope(event, fields or {}, self.hooks.common(), self.place.cwd))
+        self._tell_model(event, f"{event}:{what}" if what else event, heard)
+        return heard.merged
+
+    def close(self) -> None:
+        """Handlers in the background end with the session."""
+        self.hooks.close()
+
+    def _ask(self, event: str, fields: Mapping[str, Any]) -> Heard:
+        heard = self.hooks.ask(event, fields, log=self.log)
+        if event not in NO_MESSAGES:
+            self.to_user += messages.for_user(event, heard.answers, self.interactive, self.rules.version)
+        return heard
+
+    def _tell_model(self, event: str, name: str, heard: Heard) -> None:
+        if event in PLAIN_FOR_MODEL:
+            self.to_model += messages.plain(name, heard.answers)
+        self.to_model += messages.contexts(name, heard.answers, self.rules.version)
+
+    def _place_of_tools(self) -> Place:
+        return Place(environment.folder(self.place.cwd, self.project, self.hooks.scene.home), self.hooks.base)
+
+
+def _together(uses: Sequence[ToolUse]) -> list[list[int]]:
+    """The numbers of the calls that run at the same time, group after group."""
+    groups: list[list[int]] = []
+    for number, use in enumerate(uses):
+        alone = use.name in inputs.SERIAL
+        if groups and not alone and uses[groups[-1][-1]].name not in inputs.SERIAL:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return groups
+
+
+def _run_together(callings: Mapping[int, Calling]) -> dict[int, Called]:
+    """Runs calls at the same time. What one of them raises is raised when all have ended."""
+    first, *others = callings
+    done: dict[int, Called] = {}
+    raised: list[Exception] = []
+
+    def run(number: int) -> None:
+        try:
+            done[number] = callings[number].run()
+        except Exception as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in others]
+    for thread in threads:
+        thread.start()
+    try:
+        run(first)
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        process.kill_all()  # this process is told to end, and the threads with it
+        raise
+    if raised:
+        raise raised[0]
+    return done
+
+
+def _leading_digits(text: str) -> str:
+    """The whole number that a text begins with."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    return sign + digits[: len(digits) - len(digits.lstrip("0123456789"))]

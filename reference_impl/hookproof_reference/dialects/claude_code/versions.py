@@ -1,0 +1,117 @@
+"""What differs between the versions of Claude Code stands here, side by side; all else is one engine.
+
+Each line was observed on the program itself at both versions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version's answers to the questions on which they differ."""
+
+    number: str
+    newer_events: tuple[str, ...]
+    """The events that 2.1.178 does not have."""
+    prompt_id: bool
+    """Whether envelopes name the prompt."""
+    name_lists: str
+    """A matcher of only these characters is a list of names, else a regular expression."""
+    separators: str
+    """What stands between the names of such a list."""
+    spares_file: bool
+    """A bad entry for any event but PreToolUse takes only itself along, not the whole file."""
+    events_must_be_lists: bool
+    """PreToolUse with something that is no list takes the whole file along, not only itself."""
+    largest_file: int | None
+    """Bytes of a settings file that are still read."""
+    exit_2_outlives_schema: bool
+    """Exit code 2 blocks although the JSON beside it does not fit the schema."""
+    on_failure: bool
+    """Whether a handler can say that its own failure blocks."""
+    reason: str
+    """Whose reason is reported: a name in `merging.REASONS`; answers come in the order of completion."""
+    rewrite: str
+    """Whose rewrite is applied: a name in `merging.REWRITES`."""
+    one_context: bool
+    """Whether the contexts of one event come as one text, or each as its own."""
+    patience: float | None
+    """Seconds that output may stay open after a handler's end; None: until it is closed."""
+    longest: float | None
+    """Seconds; a longer limit overflows and is over at once."""
+    names_the_denier: bool
+    """Whether the model reads "PreToolUse:Bash hook error:" before a reason."""
+    no_reason: str
+    """What a deny without a reason says, by the tool's name."""
+    print_mode_requests: bool
+    """Whether PermissionRequest fires where there is nobody to ask."""
+    plan_holds: bool
+    """Whether plan mode holds against a hook that allows."""
+    checks_types: bool
+    """Whether a rewrite loses unknown keys, and texts become the numbers and booleans that they should be."""
+    print_mode_messages: bool
+    """Whether a systemMessage shows where there is no screen."""
+    whole_numbers: bool
+    """Whether the cap on blocked stops may be written "1e1"."""
+    stop_wording: str
+    """How a Stop handler's stderr or reason is put to the model."""
+
+
+VERSIONS = {
+    v.number: v
+    for v in (
+        Version(
+            number="2.1.178",
+            newer_events=(),
+            prompt_id=False,
+            name_lists=r"[A-Za-z0-9_|]+",
+            separators="|",
+            spares_file=False,
+            events_must_be_lists=False,
+            largest_file=None,
+            exit_2_outlives_schema=False,
+            on_failure=False,
+            reason="last",
+            rewrite="last-of-verdict",
+            one_context=False,
+            patience=None,
+            longest=2_147_483.0,
+            names_the_denier=False,
+            no_reason="Hook PreToolUse:{tool} denied this tool",
+            print_mode_requests=False,
+            plan_holds=False,
+            checks_types=False,
+            print_mode_messages=False,
+            whole_numbers=False,
+            stop_wording="Stop hook feedback:\n{detail}",
+        ),
+        Version(
+            number="2.1.332",
+            newer_events=("DirectoryAdded", "PreModelSwitch", "PostModelSwitch", "PreSkillShellCommand"),
+            prompt_id=True,
+            name_lists=r"[A-Za-z0-9_|, -]+",
+            separators="|,",
+            spares_file=True,
+            events_must_be_lists=True,
+            largest_file=2 * 1024 * 1024,
+            exit_2_outlives_schema=True,
+            on_failure=True,
+            reason="last-or-first-ask",
+            rewrite="last",
+            one_context=True,
+            patience=0.5,
+            longest=None,
+            names_the_denier=True,
+            no_reason="Blocked by hook",
+            print_mode_requests=True,
+            plan_holds=True,
+            checks_types=True,
+            print_mode_messages=True,
+            whole_numbers=True,
+            stop_wording='Stop hook blocking error from command: "{command}": {detail}',
+        ),
+    )
+}
+"""By number, oldest first."""
