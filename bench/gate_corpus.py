@@ -54,7 +54,8 @@ def main() -> int:
     faults = sum(count for family, count in total.items() if family != "correct")
     hits = sum(count for family, count in right.items() if family != "correct")
     print(
-        f"named rightly: {hits} of {faults} ({100 * hits / max(1, faults):.1f} %); alarms on correct files: {alarmed} of {total['correct']}"
+        f"named rightly: {hits} of {faults} ({100 * hits / max(1, faults):.1f} %); alarms on correct files: {alarmed} "
+        f"of {total['correct']}"
     )
     print(f"laid out and linted: {1000 * spent / max(1, sum(total.values())):.2f} ms of CPU a file")
     return 0

@@ -18,6 +18,8 @@ COMMANDS: dict[str, str] = {
     "schema": "print a JSON Schema: protocol, cases or results",
     "new": "start a case file or a runner of your own",
     "replay": "ask a runner the failing example of a property again",
+    "lint": "judge settings files of hooks before any hook runs",
+    "scaffold": "write a hooks block and a handler script that refuses when it fails",
     "faults": "plant each known fault in the reference and see the cases catch it",
 }
 """Name -> what it is for; each is the module of that name in `commands`."""

@@ -43,11 +43,15 @@ class Ground:
         return applicability.unsayable(case, self.dialect, self.version) is None
 
     def settled(self, handlers: Sequence[Handler]) -> list[Handler]:
-        """The handlers without all rewrites but the first, where it is chance which of several holds."""
-        if self.posture is None or self.posture.order == "sequential":
-            return list(handlers)
+        """The handlers, where it is chance who ends first without those that make it matter.
+
+        That is every rewrite but the first, and beside a rewrite every plain allow: Claude Code 2.1.178 forgets the
+        rewrite when the allow is the last to finish.
+        """
         first = next((number for number, handler in enumerate(handlers) if rewrites(handler)), None)
-        return [h for number, h in enumerate(handlers) if number == first or not rewrites(h)]
+        if first is None or self.posture is None or self.posture.order == "sequential":
+            return list(handlers)
+        return [h for number, h in enumerate(handlers) if number == first or not (rewrites(h) or verdict_of(h) == "allow")]
 
     @cached_property
     def before(self) -> list[Handler]:

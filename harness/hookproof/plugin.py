@@ -58,8 +58,13 @@ OPTIONS = (
     Option("assume", "judge a version that the suite does not know as this one; never certifies", "VERSION"),
     Option("known", "a file of known failures, one `ID reason` per line", "FILE"),
     Option("write-known", "write the failures of this run to a new file of known failures", "FILE"),
+    Option("hook", "a hook script to prove: ./guard.sh, or a settings file with all its handlers (repeatable)", "SCRIPT", True),
+    Option("event", "the event of --hook; else guessed from the script", "EVENT"),
+    Option("matcher", "the matcher that --hook will have", "MATCHER"),
+    Option("refuse", "a command that --hook must refuse, or a file with a payload (repeatable)", "STIMULUS", True),
+    Option("accept", "a command that --hook must pass, or a file with a payload (repeatable)", "STIMULUS", True),
 )
-SUBJECTS = ("runner",)
+SUBJECTS = ("runner", "hook")
 """The options that name a subject: without one of them this plugin does nothing."""
 
 SUITE = pytest.StashKey[Path]()
@@ -182,7 +187,15 @@ def _options_defined_in(conftest: Path) -> set[str]:
 
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Begin the proof: the handshake comes before any test is collected."""
-    if not config.getoption("hookproof_runner") or config.option.help or config.option.version:
+    runner, hook = config.getoption("hookproof_runner"), config.getoption("hookproof_hook")
+    if not (runner or hook) or config.option.help or config.option.version:
+        return None
+    if runner and hook:
+        raise pytest.UsageError("--runner and --hook are two kinds of proof: give one of them")
+    if hook:
+        from .hooks import proof as hook_proof
+
+        hook_proof.begin(config)
         return None
     from . import proof
 
@@ -259,3 +272,11 @@ def _judgement(request: pytest.FixtureRequest) -> Callable[[], None]:
         pytest.fail("the suite needs a subject: pytest --runner=./myimpl", pytrace=False)
     job, item = request.param, request.node
     return lambda: proof.judge(item, job)
+
+
+@pytest.fixture
+def hook(request: pytest.FixtureRequest) -> Any:
+    """A hook script, seen from the test's folder: `hook("./guard.sh").call("Bash", command="rm -rf /").blocks`."""
+    from .hooks import fixture
+
+    return fixture.seen_from(request.path.parent)

@@ -182,16 +182,20 @@ class _Trials:
     """What is no fault of the subject; hypothesis would take it for a failing example."""
     _known: dict[bytes, Found | None] = field(default_factory=dict)
     _failed: bool = False
+    _last: float = 0.0
+    """Seconds that the last example took: one that would end too late is not begun."""
 
     def take(self, examples: Sequence[Pair], patience: float) -> None:
         """Raises Broken for the first pair that breaks the relation."""
         new = {key: pair for pair in examples if (key := _key(pair)) not in self._known}
-        if new and self.stopped is None and time.monotonic() < self.end:
+        began = time.monotonic()
+        if new and self.stopped is None and began + self._last < self.end:
             self.asked += len(new)
             try:
                 self._known.update(zip(new, check(self.relation, self.ground, list(new.values()), self.ask), strict=True))
             except Exception as error:
                 self.stopped = error
+            self._last = time.monotonic() - began
         for pair in examples:
             found = self._known.get(_key(pair))
             if found is None:

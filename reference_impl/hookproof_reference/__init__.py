@@ -29,6 +29,8 @@ Claude Code has a loop of its own, with batches of calls and a Stop that can be 
     >>> [done.outcome for done in runner.turn([ToolUse("t1", "Bash", {"command": "ls"}), ToolUse("t2", "Read", {})])]
     ['blocked', 'error']
 
+Hooks that are Python functions in one process are the package `hookproof_reference.teaagent`.
+
 `python -m hookproof_reference` speaks the runner protocol (wire.py). All times are seconds.
 """
 

@@ -19,13 +19,18 @@ Speaks the runner protocol of hookproof on stdin and stdout, JSON lines:
     {"op": "hello", "protocol": 1}
     {"op": "run", "id": "r1", "dialect": "lecode/1.0", "world": {...}, "settings": [...], "steps": [...]}
 To judge it: hookproof check --runner reference
+
+For lecode's settings, FILE or .lecode/config.toml of the working folder:
+    hookproof-reference hooks [FILE]         lists the handlers: event, command, time limit
+    hookproof-reference hooks-test [FILE]    tries each configured event; exit code 1 when a handler failed
 """
 
 
 def main() -> int:
     """Answers until stdin ends. The exit code is 0, or 2 for a wrong command line."""
-    if sys.argv[1:]:
-        known = sys.argv[1] in ("-h", "--help")
+    known = not {"-h", "--help"}.isdisjoint(sys.argv)
+    inspects = len(sys.argv) > 1 and sys.argv[1] in ("hooks", "hooks-test") and not known
+    if sys.argv[1:] and not inspects:
         print(USAGE, end="", file=sys.stdout if known else sys.stderr)
         return 0 if known else 2
     import signal
@@ -34,6 +39,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # else the exit codes of handlers would be lost
     try:
+        if inspects:
+            from . import inspection
+
+            return inspection.main(sys.argv[1], sys.argv[2:])
         for line in sys.stdin.buffer:
             if line.strip():
                 sys.stdout.write(_line(answer(line)))

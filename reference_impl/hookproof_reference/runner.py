@@ -30,6 +30,10 @@ Approver = str | Callable[[str, Any], str]
 HOST_VERDICTS = ("allow", "ask", "deny")
 
 
+class HookRaised(Exception):
+    """The exception of a hook that goes on to the host, in a dialect where it does; its text is `Type: text`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """The session in which events happen."""
@@ -119,6 +123,8 @@ class Runner:
         self.project = os.path.abspath(project or self.place.cwd)
         self.to_model: list[str] = []
         self.to_user: list[str] = []
+        self.context: dict[str, Any] = {}
+        """What the handlers of the last event have left of its context, in a dialect where they may change it."""
         self.over: str | None = None
         """Why no further turn is taken until the next prompt; None: nothing stands against it."""
         self.gone: str | None = None
@@ -227,8 +233,12 @@ class Runner:
         answers = [reading.read(ran, event, self.dialect) for ran in rans]
         for ran, answer in zip(rans, answers, strict=True):
             if answer.failed is not None:
-                self.log(f"{event}: {ran.handler.command!r}: hook failed: {answer.failed}")
+                self.complain(ran.handler, f"hook failed: {answer.failed}")
         return merging.merge(answers, self.dialect)
+
+    def complain(self, handler: settings.Configured, what: str) -> None:
+        """Logs what is wrong with a handler."""
+        self.log(f"{handler.event}: {handler.command!r}: {what}")
 
     def _tell(self, told: tuple[str, Mapping[str, Any]] | None, tool: str) -> None:
         """Fires an observational event: its verdict is ignored (002, Events)."""

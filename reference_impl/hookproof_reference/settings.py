@@ -46,6 +46,8 @@ class Configured:
     scope: str = "project"
     options: Mapping[str, Any] = field(default_factory=dict)
     """The fields of its kind, as they stand."""
+    line: int | None = field(default=None, compare=False)
+    """Where it stands in its file, as far as that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,6 @@ def load(files: Iterable[Source], dialect: Dialect) -> Loaded:
         else:
             handlers += found if scope == "project" else [replace(handler, scope=scope) for handler in found]
             rest += [(scope, mapping) for mapping in content]
-            message = "; ".join(why for _, why in dropped) or None
+            message = f"{path}: {'; '.join(why for _, why in dropped)}" if dropped else None
             report.append(FileReport(path, "partial" if dropped else "loaded", [name for name, _ in dropped], message))
     return Loaded(tuple(handlers), tuple(report), tuple(rest))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from . import dialects
 from .handlers import Unsupported
-from .runner import Called, Runner, Session, Submitted, ToolUse, start
+from .runner import Called, HookRaised, Runner, Session, Submitted, ToolUse, start
 from .settings import FileReport
 
 Json = dict[str, Any]
@@ -121,7 +121,7 @@ def _event(runner: Runner, event: str, fields: Json) -> Json:
         _, raised = _or_raised(runner.fire, event, fields)
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    return {"event": {"raised": raised, "context": {}}}
+    return {"event": {"raised": raised, "context": runner.context}}
 
 
 def _prompt(runner: Runner, text: str) -> Json:
@@ -157,6 +157,8 @@ def _or_raised(do: Callable[..., T], *arguments: Any) -> tuple[T | None, str | N
     """What was done, or the exception that reached the host: a project folder that is gone is one (observed)."""
     try:
         return do(*arguments), None
+    except HookRaised as error:
+        return None, str(error)
     except OSError as error:
         return None, f"{type(error).__name__}: {error}"
 

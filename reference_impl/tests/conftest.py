@@ -76,6 +76,10 @@ class ClaudeProject:
 
     def configure(self, *, scope: str = "project", more: dict[str, Any] | None = None, **events: list[Any]) -> tuple[str, str]:
         """Writes the settings: one group for each event."""
+        return self.hooks(events, scope, more)
+
+    def hooks(self, events: dict[str, list[Any]], scope: str = "project", more: dict[str, Any] | None = None) -> tuple[str, str]:
+        """The same for events that come as data."""
         hooks = {event: [{"hooks": handlers}] for event, handlers in events.items()}
         return self.write({"hooks": hooks, **(more or {})}, scope)
 

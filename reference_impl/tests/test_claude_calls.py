@@ -99,7 +99,12 @@ def test_a_rewrite_that_is_no_input_of_the_tool_is_not_run(claude: ClaudeProject
 def test_texts_for_numbers_and_unknown_keys_in_a_rewrite(claude: ClaudeProject, version: str) -> None:
     claude.configure(PreToolUse=[claude.says("h1", "allow", updatedInput={"command": "x", "timeout": "5", "bogus": 1})])
     seen: list[Any] = []
-    claude.runner(version).call("Bash", LS, lambda arguments: str(seen.append(arguments)))
+
+    def program(arguments: Any) -> str:
+        seen.append(arguments)
+        return "ok"
+
+    claude.runner(version).call("Bash", LS, program)
     assert seen == [{OLD: {"command": "x", "timeout": "5", "bogus": 1}, NEW: {"command": "x", "timeout": 5}}[version]]
 
 

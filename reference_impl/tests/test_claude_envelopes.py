@@ -39,7 +39,7 @@ def shape(value: Any) -> Any:
 def sent(claude: ClaudeProject, version: str, payload: dict[str, Any]) -> Any:
     """What a handler gets when the same thing happens here."""
     event = payload["hook_event_name"]
-    claude.configure(**{event: [claude.handler("h1")]})
+    claude.hooks({event: [claude.handler("h1")]})
     agent = payload.get("agent_type") if event in FROM_THE_LOOP else None
     runner = claude.runner(version, host="ask" if event == "PermissionRequest" else "allow", session={"agent": agent})
     if event not in FROM_THE_LOOP:

@@ -135,7 +135,7 @@ def test_continue_false_beside_a_deny_blocks_and_ends(claude: ClaudeProject, ver
     ],
 )
 def test_what_else_ends_a_run_after_its_tools(claude: ClaudeProject, version: str, event: str, then: str) -> None:
-    claude.configure(**{event: [claude.handler("h1", then)]})
+    claude.hooks({event: [claude.handler("h1", then)]})
     runner = claude.runner(version)
     assert runner.call("Bash", LS, tool).outcome == "ran"
     assert runner.over == "stopped by hook"

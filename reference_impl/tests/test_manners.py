@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookproof_reference.handlers import Place, process
+from hookproof_reference.handlers import Ended, Place, process
 from hookproof_reference.handlers.background import Background
 from hookproof_reference.handlers.process import Job, Manners
 
@@ -25,7 +25,7 @@ def place(tmp_path: Path) -> Place:
     return Place(str(tmp_path), {"PATH": os.environ["PATH"]})
 
 
-def run(text: str, place: Place, manners: Manners, limit: float | None = 10) -> process.Ended:
+def run(text: str, place: Place, manners: Manners, limit: float | None = 10) -> Ended:
     return next(process.run_together([Job(["/bin/sh", "-c", text], b"", limit)], place, manners))[1]
 
 
@@ -112,7 +112,7 @@ def test_it_can_ask_to_go_on_in_the_background_and_is_heard_later(place: Place, 
     no_zombies()
 
 
-def awaited(left: Background) -> process.Ended:
+def awaited(left: Background) -> Ended:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         ended = left.ended()

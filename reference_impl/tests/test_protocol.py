@@ -67,7 +67,7 @@ def test_hello_says_what_it_is() -> None:
     (hello,) = talk({"op": "hello", "protocol": 1, "unknown": True})
     assert (hello["protocol"], hello["lasting"], hello["scope"]) == (1, True, "loop")
     assert hello["runner"]["name"] == "hookproof-reference"
-    assert hello["dialects"] == ["lecode/1.0", "claude-code/2.1.178", "claude-code/2.1.332"]
+    assert hello["dialects"] == ["lecode/1.0", "claude-code/2.1.178", "claude-code/2.1.332", "teaagent/1"]
     assert "rewrite" in hello["features"]
 
 

@@ -23,6 +23,7 @@ import msgspec
 
 from .. import known, results, suite
 from ..errors import HarnessError, UsageError
+from ..hooks import command as hooks
 from ..results import BAD, CaseResult, Footer, Header
 from ..views import terminal
 
@@ -36,7 +37,7 @@ FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_TIMEOUT", "PYTEST_DEBUG",
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command: those of the pytest plugin, by the same names."""
-    parser.add_argument("--runner", required=True, metavar="RUNNER", help="a file (./myimpl), reference, or example:NAME")
+    parser.add_argument("--runner", metavar="RUNNER", help="a file (./myimpl), reference, or example:NAME")
     parser.add_argument("--dialect", action="append", default=[], metavar="DIALECT", help="only this dialect (repeatable)")
     parser.add_argument("--family", action="append", default=[], metavar="FAMILY", help="only this family (repeatable)")
     parser.add_argument("--case", action="append", default=[], metavar="ID", help="only this case (repeatable)")
@@ -50,10 +51,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write-known", metavar="FILE", help="write the failures to a new file of known failures")
     parser.add_argument("--results", metavar="FILE", help="keep the event stream in this file")
     parser.add_argument("--json", action="store_true", help="print the event stream instead of words")
+    hooks.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0: nothing bad, 1: findings, 2: it could not be done, or was cut short."""
+    if options.hook or options.settings:
+        if options.runner:
+            raise UsageError("--runner and --hook are two kinds of proof", "give one of them")
+        return hooks.run(options)
+    if not options.runner:
+        raise UsageError("nothing to check was named", "give --runner RUNNER, --hook SCRIPT or --settings FILE")
     with ExitStack() as stack:
         kept = stack.enter_context(_opened(Path(options.results))) if options.results else None
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-check-")))

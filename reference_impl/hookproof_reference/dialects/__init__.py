@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 KNOWN: dict[str, tuple[str, ...]] = {
     "lecode": ("1.0",),
     "claude-code": ("2.1.178", "2.1.332"),
+    "teaagent": ("1",),
 }
 """Dialect -> its versions, oldest first. Each dialect is a module of this package that offers `DIALECTS`, by version."""
 
@@ -38,6 +39,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "ask",
         "approver",
         "defer",
+        "resume",
         "batch",
         "stop-loop",
         "session-state",
@@ -51,6 +53,20 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "async",
         "exec-form",
         "managed-scope",
+        "settings-report",
+        "compact",
+        "exact-numbers",
+    ),
+    "teaagent": (
+        "rewrite",
+        "result-rewrite",
+        "approver",
+        "batch",
+        "session-state",
+        "prompt-events",
+        "post-events",
+        "lifecycle-events",
+        "subagent",
         "settings-report",
         "exact-numbers",
     ),

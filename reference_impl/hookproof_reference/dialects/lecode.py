@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import reading
+from .. import places, reading
 from ..execution import Ran
 from ..reading import Answer, Failed
 from ..settings import Configured, SettingsError
@@ -92,25 +92,28 @@ class Lecode:
 
         try:
             hooks = tomllib.loads(text).get("hooks", {})
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also a whole number of thousands of digits
             last = f"at end of document, line {len(text.splitlines())}"
             raise SettingsError(f"no TOML: {str(error).replace('at end of document', last)}") from None
         if not isinstance(hooks, dict):
-            raise SettingsError("hooks is no table of events; write [hooks] and one list of commands for each event")
+            why = "hooks is no table of events; write [hooks] and one list of commands for each event"
+            raise SettingsError(places.at_line(text, "hooks", why))
         handlers: list[Configured] = []
         dropped: list[tuple[str, str]] = []
         for event, commands in hooks.items():
             if event not in EVENTS:
                 near = next((f'; did you mean "{e}"?' for e in EVENTS if e.lower() == event.lower()), "")
-                dropped.append((event, f"unknown hook event: {event}{near}"))
+                dropped.append((event, places.at_line(text, event, f"unknown hook event: {event}{near}")))
             elif not isinstance(commands, list):
-                dropped.append((event, f"{event} is no list of commands"))
+                dropped.append((event, places.at_line(text, event, f"{event} is no list of commands")))
             else:
+                line = places.line_of(text, event)
                 for number, command in enumerate(commands):
                     if isinstance(command, str):
-                        handlers.append(Configured(event, command, DEFAULT_TIMEOUT))
+                        handlers.append(Configured(event, command, DEFAULT_TIMEOUT, line=line))
                     else:
-                        dropped.append((f"{event}[{number}]", f"{event}[{number}] is no command, which is a string"))
+                        why = f"{event}[{number}] is no command, which is a string"
+                        dropped.append((f"{event}[{number}]", places.at_line(text, event, why)))
         return handlers, dropped
 
     def envelope(self, event: str, fields: Mapping[str, Any], session: Mapping[str, Any] | None, cwd: str) -> Fields:

@@ -86,10 +86,9 @@ class Calling:
         denier = next((said for said in reversed(heard.blocks()) if said.reason == reason), None)
         by_exit = denier is not None and denier.by_exit
         reason = reason or self.dialect.version.no_reason.format(tool=self.use.name)
-        enforced = permissions.decide("allow", None, heard.merged, self.dialect)
         text = messages.denied(self.use.name, reason, by_exit, self.dialect.version)
-        started = enforced.outcome == "ran"
-        return self._run("deny", self.use.arguments) if started else Called("deny", enforced.outcome, False, reason, text)
+        outcome = permissions.decide("allow", None, heard.merged, self.dialect).outcome
+        return Called("deny", outcome, started=False, reason=reason, result=text)
 
     def _refused(self, enforced: Enforced, hook: str, reason: str) -> Called:
         text = reason or messages.needs_approval(self.use.name)

@@ -73,14 +73,29 @@ def configured(text: str, events: Mapping[str, Any], version: Version) -> tuple[
 
 def _parsed(text: str, version: Version) -> dict[str, Any]:
     try:
-        content = json.loads(text, parse_constant=_no_number)
-    except RecursionError:
-        raise SettingsError("nested too deeply") from None
+        try:
+            content = json.loads(text, parse_constant=_no_number)
+        except RecursionError:
+            if version.deepest is None:
+                raise SettingsError("nested too deeply") from None
+            content = json.loads(_shallow(text, version.deepest), parse_constant=_no_number)
     except ValueError as error:
         raise SettingsError(f"no JSON: {error}") from None
     if not isinstance(content, dict):
         raise SettingsError("no JSON object")
     return content
+
+
+def _shallow(text: str, deepest: int) -> str:
+    """JSON without what stands below a level: there, objects and lists are empty."""
+    kept: list[str] = []
+    depth = 0
+    for token in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\[\]{}"]+|"', text):
+        depth -= token in ("]", "}")
+        if depth < deepest:
+            kept.append(token)
+        depth += token in ("[", "{")
+    return "".join(kept)
 
 
 def _no_number(name: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -66,7 +66,7 @@ def whole_tool(rule: str, tool: str) -> bool:
     return rule in (tool, f"{tool}()", f"{tool}(*)")
 
 
-def stance(permissions: list[Mapping[str, Any]], call: Call) -> tuple[Literal["deny", "ask", "allow"], str] | None:
+def stance(permissions: Sequence[Mapping[str, Any]], call: Call) -> tuple[Literal["deny", "ask", "allow"], str] | None:
     """What the permission rules of all files say of a call, and which rule; deny before ask before allow."""
     words: tuple[Literal["deny", "ask", "allow"], ...] = ("deny", "ask", "allow")
     for word in words:
@@ -76,7 +76,7 @@ def stance(permissions: list[Mapping[str, Any]], call: Call) -> tuple[Literal["d
     return None
 
 
-def listed(permissions: list[Mapping[str, Any]], word: str) -> list[str]:
+def listed(permissions: Sequence[Mapping[str, Any]], word: str) -> list[str]:
     """The rules under one word, of all files."""
     lists = [p.get(word) for p in permissions]
     return [rule for rules in lists if isinstance(rules, list) for rule in rules if isinstance(rule, str)]

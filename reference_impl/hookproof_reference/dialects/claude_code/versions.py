@@ -27,6 +27,8 @@ class Version:
     """PreToolUse with something that is no list takes the whole file along, not only itself."""
     largest_file: int | None
     """Bytes of a settings file that are still read."""
+    deepest: int | None
+    """Levels of JSON in a settings file below which everything is left out; None: such a file is lost."""
     exit_2_outlives_schema: bool
     """Exit code 2 blocks although the JSON beside it does not fit the schema."""
     on_failure: bool
@@ -71,6 +73,7 @@ VERSIONS = {
             spares_file=False,
             events_must_be_lists=False,
             largest_file=None,
+            deepest=None,
             exit_2_outlives_schema=False,
             on_failure=False,
             reason="last",
@@ -96,6 +99,7 @@ VERSIONS = {
             spares_file=True,
             events_must_be_lists=True,
             largest_file=2 * 1024 * 1024,
+            deepest=64,
             exit_2_outlives_schema=True,
             on_failure=True,
             reason="last-or-first-ask",

@@ -1,0 +1,83 @@
+"""What a user names on a command line becomes scripts and stimuli."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UsageError
+from . import stimuli
+from .script import NEWEST, Script, from_path, from_settings
+from .stimuli import Stimulus
+
+SETTINGS = (".json", ".toml")
+"""The ends of the names of settings files."""
+NEWEST_OF = {"claude-code": NEWEST, "lecode": "lecode/1.0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be put to the proof, and how."""
+
+    hooks: tuple[str, ...]
+    """Scripts, or settings files, all of whose handlers are meant."""
+    base: Path
+    event: str | None = None
+    matcher: str | None = None
+    dialect: str = NEWEST
+    families: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    refuse: tuple[str, ...] = ()
+    """Commands, prompts, paths, or files with a payload."""
+    accept: tuple[str, ...] = ()
+
+    def scripts(self) -> list[Script]:
+        """All scripts, in order. Raises UsageError."""
+        found: list[Script] = []
+        pointers = {case.partition("@")[2] for case in self.cases if "@" in case}
+        for hook in self.hooks:
+            if hook.endswith(SETTINGS):
+                handlers = from_settings(hook, self.dialect, base=self.base)
+                found += [script for script in handlers if not pointers or script.pointer in pointers]
+            else:
+                found.append(from_path(hook, base=self.base, event=self.event, matcher=self.matcher, dialect=self.dialect))
+        if not found:
+            raise UsageError(
+                f"no handler stands at {', '.join(sorted(pointers))}", "the part behind @ is a place in the settings"
+            )
+        return found
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The ids of the checks that are meant."""
+        return tuple(dict.fromkeys(case.partition("@")[0] for case in self.cases))
+
+    def stimuli(self, given: Sequence[str], script: Script) -> list[Stimulus]:
+        """The stimuli that are meant at this script's event. Raises UsageError and DialectError."""
+        return [stimulus(text, script, self.base) for text in given]
+
+
+def dialect_named(name: str | None) -> str:
+    """A dialect with its version: the newest where none is given."""
+    return NEWEST if name is None else NEWEST_OF.get(name, name)
+
+
+def stimulus(text: str, script: Script, base: Path) -> Stimulus:
+    """A payload file, a payload as JSON, a path to write to, a prompt or a command."""
+    dialect, event = script.dialect, script.event
+    if text.endswith(".json") and (base / text).is_file():
+        return stimuli.from_file(base / text, event)
+    if text.lstrip().startswith("{"):
+        try:
+            return Stimulus("given", event, json.loads(text))
+        except ValueError as error:
+            raise UsageError(f"{text}: no payload: {error}", "a payload is a JSON object") from None
+    if event in ("UserPromptSubmit", "BeforeAgent"):
+        return stimuli.base(dialect, event).but(id=f"given/{text[:40]}", prompt=text)
+    if not stimuli.is_call(event):
+        raise UsageError(f'"{text}" is no stimulus for {event}', "give a file with a payload, or the payload as JSON")
+    if text.startswith("/") and " " not in text:
+        return stimuli.touching(dialect, event, stimuli.WRITE, text, id=f"given/{text}")
+    return stimuli.shell(dialect, event, text, id=f"given/{text[:50]}")

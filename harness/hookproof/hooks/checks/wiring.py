@@ -1,0 +1,142 @@
+"""A handler must be reached by what it is for, through the settings that the user really has."""
+
+# ruff: noqa: D103  (each check says its sentence in its decorator)
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from .. import stimuli
+from ..check import Finding, NotApplicable, Probe, check
+from ..stimuli import Stimulus
+from ..wiring import Wiring
+
+FAMILY = "wiring"
+DAYS_S = 1000.0
+"""A limit of this many seconds or more was meant in milliseconds."""
+
+
+def _wiring(probe: Probe) -> Wiring:
+    if probe.wiring is None:
+        raise NotApplicable("it stands in no settings file")
+    return probe.wiring
+
+
+def occasions(probe: Probe) -> list[Stimulus]:
+    """One stimulus for each kind of call that there is at this event, also with the matcher's own words as tools."""
+    dialect, event = probe.dialect, probe.script.event
+    found = stimuli.variants(dialect, event)
+    if stimuli.is_call(event):
+        kinds = (stimuli.WRITE, stimuli.EDIT, stimuli.READ)
+        found = [stimuli.shell(dialect, event, "ls"), *found]
+        found += [stimuli.touching(dialect, event, kind, "/home/dev/project/notes.txt") for kind in kinds]
+        found += [
+            stimuli.call(
+                dialect, event, name, id=name, url="https://example.com", pattern="*", query="x", file_path="/home/dev/project/a"
+            )
+            for name in ("MultiEdit", "NotebookEdit", "WebFetch", "WebSearch", "Glob", "Grep", "mcp__server__tool")
+        ]
+    if probe.script.condition:
+        # an `if` names a command or a path: what it names is tried as well
+        inner = probe.script.condition.partition("(")[2].rstrip(")").replace("*", "x").replace(":x", " x")
+        tool = probe.script.condition.partition("(")[0]
+        found.append(
+            stimuli.call(dialect, event, tool, id=probe.script.condition, command=inner, file_path=f"/home/dev/project/{inner}")
+        )
+    if probe.canaries.refused is not None:
+        found.insert(0, probe.canaries.refused.stimulus)
+    return found
+
+
+@check(
+    "event-exists",
+    family=FAMILY,
+    title="The event in the settings is one that the agent has.",
+    consequence="{dialect} never fires it, so the handler never starts, and nothing says so",
+    remedy="write the event's name as the agent's documentation does, with its case",
+)
+def event_exists(probe: Probe) -> Iterable[Finding]:
+    event = probe.script.event
+    if not probe.event_exists:
+        known = probe.reader.events(probe.dialect)
+        close = difflib.get_close_matches(event, known, 1, 0.6) or [name for name in known if name.lower() == event.lower()]
+        yield Finding(f'"{event}" is no event of {probe.dialect}', remedy=f'did you mean "{close[0]}"?' if close else "")
+
+
+@check(
+    "settings-load",
+    family=FAMILY,
+    title="The agent takes the handler's entry as it stands.",
+    consequence="{dialect} drops the entry, or the whole file with all its hooks and rules, without a word",
+    remedy='write {"hooks": {EVENT: [{"matcher": "...", "hooks": [{"type": "command", "command": "..."}]}]}}',
+    needs=("settings",),
+)
+def settings_load(probe: Probe) -> Iterable[Finding]:
+    if not probe.event_exists:
+        raise NotApplicable("the event does not exist")
+    found = _wiring(probe).reached(occasions(probe)[0])
+    mine = [entry for entry in found.dropped if entry.startswith(probe.script.event)]
+    if found.status in ("rejected", "missing") or mine:
+        yield Finding(f"the settings are {found.status}: {found.message or ', '.join(mine)}", "the entry is loaded")
+
+
+@check(
+    "is-reached",
+    family=FAMILY,
+    title="Something that happens in the agent starts the handler.",
+    consequence="the handler never runs in {dialect}; what it guards is unguarded, and nothing says so",
+    remedy="correct matcher, `if` and place; a matcher is a tool's name with its case, an `if` only works on tool events",
+    needs=("settings",),
+)
+def is_reached(probe: Probe) -> Iterable[Finding]:
+    script = probe.script
+    if not probe.event_exists:
+        raise NotApplicable("the event does not exist")
+    tried = occasions(probe)
+    if _wiring(probe).any_reached(tried) is None:
+        on = f"matcher {script.matcher!r}" if script.matcher is not None else "no matcher"
+        condition = f", if {script.condition!r}" if script.condition else ""
+        yield Finding(f"none of {len(tried)} different {script.event} payloads started it ({on}{condition})", "at least one does")
+
+
+@check(
+    "reaches-what-it-refuses",
+    family=FAMILY,
+    title="What the script refuses reaches it through the settings.",
+    consequence="the guard works when it is tried by hand and is never asked by {dialect}: what it would refuse passes",
+    remedy="let the matcher name the tool that the script looks at, or leave the matcher out",
+    kinds=("guard",),
+    needs=("settings", "refused"),
+)
+def reaches_what_it_refuses(probe: Probe) -> Iterable[Finding]:
+    if not probe.event_exists:
+        raise NotApplicable("the event does not exist")
+    wiring = _wiring(probe)
+    refused = probe.canaries.all_refused
+    missed = [shot for shot in refused[:8] if not wiring.reached(shot.stimulus).starts]
+    if missed and len(missed) == len(refused[:8]):
+        yield Finding(
+            f"the script refuses {missed[0].stimulus.id}, but the matcher {probe.script.matcher!r} lets no such call come to it",
+            shot=missed[0],
+        )
+    elif missed:
+        names = ", ".join(dict.fromkeys(str(shot.stimulus.tool) for shot in missed))
+        yield Finding(f"the script also refuses calls of {names}, which do not reach it", severity="may", shot=missed[0])
+
+
+@check(
+    "limit-in-seconds",
+    family=FAMILY,
+    title="The time limit is given in the agent's unit.",
+    consequence="{dialect} reads seconds: a hanging script holds every call for that long",
+    remedy="write seconds: 5, not 5000",
+    needs=("settings",),
+)
+def limit_in_seconds(probe: Probe) -> Iterable[Finding]:
+    limit = probe.script.timeout_s
+    # Gemini CLI and its kin count in milliseconds
+    if limit is None or probe.dialect.startswith(("gemini", "qwen")):
+        return
+    if limit >= DAYS_S:
+        yield Finding(f"timeout {limit:g} is {limit / 60:.0f} minutes", "seconds", remedy=f"write {max(1, round(limit / 1000))}")

@@ -1,0 +1,135 @@
+"""`hookproof check --hook` puts each script to the proof, and tells what came out in words or as a stream."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from .. import results
+from ..errors import UsageError
+from ..reaper import Reaper
+from . import asking, certify, report
+from .bench import Bench
+from .meaning import Reader
+from .script import Script
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that only the proof of a script has."""
+    group = parser.add_argument_group("hook scripts")
+    group.add_argument("--hook", action="append", default=[], metavar="SCRIPT", help="a hook script to prove (repeatable)")
+    group.add_argument("--settings", action="append", default=[], metavar="FILE", help="all handlers of a settings file")
+    group.add_argument("--event", metavar="EVENT", help="the event of --hook; else guessed from the script")
+    group.add_argument("--matcher", metavar="MATCHER", help="the matcher that --hook will have")
+    group.add_argument("--refuse", action="append", default=[], metavar="STIMULUS", help="a command that it must refuse")
+    group.add_argument("--accept", action="append", default=[], metavar="STIMULUS", help="a command that it must pass")
+
+
+def asked(options: argparse.Namespace) -> asking.Asked:
+    """What the options mean. Raises UsageError."""
+    if len(options.dialect) > 1:
+        raise UsageError("a hook script is proved in one dialect at a time", "give one --dialect")
+    return asking.Asked(
+        hooks=(*options.hook, *options.settings),
+        base=Path.cwd(),
+        event=options.event,
+        matcher=options.matcher,
+        dialect=asking.dialect_named(options.dialect[0] if options.dialect else None),
+        families=tuple(name.removeprefix("hook-") for name in options.family),
+        cases=tuple(options.case),
+        refuse=tuple(options.refuse),
+        accept=tuple(options.accept),
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 0: proved, 1: findings, 2: it could not be done."""
+    meant = asked(options)
+    scripts = meant.scripts()
+    checks = certify.selected(meant.families, meant.checks)
+    with ExitStack() as stack:
+        streams: list[TextIO] = []
+        if options.results:
+            streams.append(stack.enter_context(_opened(Path(options.results))))
+        if options.json:
+            streams.append(sys.stdout)
+        for stream in streams:
+            results.write(certify.header(scripts, len(scripts) * len(checks)), stream)
+        stack.enter_context(_ending_on_signals())
+        reports = []
+        for made in proved(meant, scripts):
+            reports.append(made)
+            for stream in streams:
+                for case in made.cases:
+                    results.write(case, stream)
+            if not options.json:
+                print("\n".join([*([""] if len(reports) > 1 else []), *report.text(made)]), flush=True)
+        footer = certify.footer(reports)
+        for stream in streams:
+            results.write(footer, stream)
+        if not options.json:
+            print(f"\n{report.last_line(footer)}")
+    return exit_code(reports)
+
+
+def proved(meant: asking.Asked, scripts: list[Script]) -> Iterator[certify.HookReport]:
+    """One report for each script, as it is done."""
+    with opened(scripts) as (bench, reader):
+        for script in scripts:
+            yield certify.certify(
+                script,
+                bench,
+                reader,
+                refuse=meant.stimuli(meant.refuse, script),
+                accept=meant.stimuli(meant.accept, script),
+                families=meant.families,
+                ids=meant.checks,
+            )
+
+
+@contextmanager
+def opened(scripts: list[Script]) -> Iterator[tuple[Bench, Reader]]:
+    """A bench for these scripts, with their project, and a reader of answers; all is cleaned up behind."""
+    reaper = Reaper()
+    try:
+        project = next((script.project for script in scripts if script.project is not None), None)
+        with Bench(project=project, reaper=reaper) as bench, Reader(reaper, bench.folder("reader")) as reader:
+            yield bench, reader
+    finally:
+        reaper.close()
+
+
+def exit_code(reports: list[certify.HookReport]) -> int:
+    """0: proved, 1: findings, 2: our own fault."""
+    statuses = {case.status for made in reports for case in made.cases}
+    if "harness-error" in statuses:
+        return 2
+    return 1 if statuses & results.BAD else 0
+
+
+@contextmanager
+def _ending_on_signals() -> Iterator[None]:
+    """SIGTERM and a closed terminal end the run as Ctrl-C does: with everything cleaned up."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: the results cannot be written: {error.strerror}") from None

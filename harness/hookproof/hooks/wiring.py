@@ -1,0 +1,128 @@
+"""Whether a call reaches a handler through the user's own settings is asked of the reference runner.
+
+A copy of the settings is laid out in a throw-away project, in which the handler's command only notes that
+it was started, and those of all other handlers do nothing; then the event is fired.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import protocol
+from ..errors import SubjectError, UsageError
+from .bench import HOME, PROJECT, Bench
+from .meaning import Reader
+from .script import Script
+from .stimuli import Stimulus
+
+PLACES = {"claude-code": ".claude/settings.json", "lecode": ".lecode/hooks.toml"}
+"""Dialect -> where a project's settings lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What became of one stimulus."""
+
+    starts: int
+    """How often the handler was started."""
+    status: str
+    """What became of the settings file: loaded, partial, rejected."""
+    dropped: tuple[str, ...] = ()
+    message: str = ""
+
+
+class Wiring:
+    """One handler of one settings file. Thread-safe."""
+
+    def __init__(self, script: Script, bench: Bench, reader: Reader) -> None:
+        if script.settings is None:
+            raise UsageError(f"{script.origin} stands in no settings file")
+        self._script = script
+        self._bench = bench
+        self._reader = reader
+        self._known: dict[bytes, Reached] = {}
+        self._lock = threading.Lock()
+
+    def reached(self, stimulus: Stimulus) -> Reached:
+        """Fire this through the settings. Raises UsageError where the reference cannot do that."""
+        key = stimulus.data()
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = self._fire(stimulus)
+            return self._known[key]
+
+    def any_reached(self, stimuli: Sequence[Stimulus]) -> Stimulus | None:
+        """The first of several that reaches the handler."""
+        return next((stimulus for stimulus in stimuli if self.reached(stimulus).starts), None)
+
+    def _fire(self, stimulus: Stimulus) -> Reached:
+        root = self._bench.folder("wiring")
+        project, home = root / "project", root / "home"
+        project.mkdir()
+        home.mkdir()
+        journal = root / "journal"
+        place = project / PLACES.get(self._script.dialect.partition("/")[0], ".claude/settings.json")
+        place.parent.mkdir(parents=True)
+        place.write_text(self._rewired(journal), "utf-8")
+        payload = json.loads(stimulus.data().replace(PROJECT, str(project).encode()).replace(HOME, str(home).encode()))
+        payload.pop("hook_event_name", None)
+        request = protocol.Run(
+            id="wiring",
+            dialect=self._script.dialect,
+            world=protocol.World(str(root), str(project), str(home), str(project)),
+            settings=[protocol.Settings("project", str(place))],
+            session=protocol.Session(str(payload.get("session_id", "00000000-0000-4000-8000-000000000001"))),
+            steps=[protocol.Step(event=stimulus.event, fields=payload)],
+        )
+        try:
+            answer = self._reader.run(request)
+        except SubjectError as error:
+            raise UsageError(f"the settings could not be driven: {error.message}", error.hint) from None
+        if answer.error:
+            raise UsageError(f"the settings could not be driven: {answer.error}")
+        report = answer.settings[0] if answer.settings else protocol.SettingsReport(str(place), "loaded")
+        starts = journal.read_text().count("\n") if journal.exists() else 0
+        message = (report.message or "").replace(str(place), self._script.settings.name if self._script.settings else "")
+        return Reached(starts, report.status, tuple(report.dropped), message)
+
+    def _rewired(self, journal: Path) -> str:
+        """The settings with other commands."""
+        assert self._script.settings is not None
+        if self._script.settings.suffix == ".toml":
+            return self._rewired_toml(journal)
+        content = json.loads(self._script.settings.read_text("utf-8-sig"))
+        return json.dumps(_swapped(content, "", self._script.pointer, _noting(journal)))
+
+    def _rewired_toml(self, journal: Path) -> str:
+        assert self._script.settings is not None
+        text = self._script.settings.read_text("utf-8")
+        noting = _noting(journal)
+        # every other command of such a file is left out by taking the one line that is meant
+        return f"[hooks]\n{self._script.event} = [{json.dumps(noting)}]\n" if self._script.command in text else text
+
+
+def _noting(journal: Path) -> str:
+    return f"cat >/dev/null; echo started >>{shlex.quote(str(journal))}"
+
+
+def _swapped(value: Any, here: str, pointer: str, noting: str) -> Any:
+    """The same with the command at `pointer` replaced by `noting`, all others by one that does nothing."""
+    if isinstance(value, list):
+        return [_swapped(item, f"{here}/{number}", pointer, noting) for number, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return copy.copy(value)
+    made = {key: _swapped(item, f"{here}/{key}", pointer, noting) for key, item in value.items()}
+    if isinstance(made.get("command"), str):
+        text = noting if here == pointer else ":"
+        if isinstance(made.get("args"), list):
+            made["command"], made["args"] = "/bin/sh", ["-c", text]
+        else:
+            made["command"] = text
+    return made

@@ -1,0 +1,253 @@
+"""Scripts are put to the proof without a word from their authors: what is broken is named, what is good passes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookproof import results
+from hookproof.errors import UsageError
+from hookproof.hooks import certify, report
+from hookproof.hooks.asking import Asked
+from hookproof.hooks.bench import Bench
+from hookproof.hooks.certify import HookReport
+from hookproof.hooks.command import opened
+from hookproof.hooks.meaning import Reader
+from hookproof.hooks.script import from_path, from_settings, guessed_event, why_not_startable
+
+FAMILIES = ("canaries", "answers", "starts", "wiring")
+Prove = Callable[..., HookReport]
+
+DENY = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}'
+COMMAND = 'c=$(cat); case $c in *\'"command":"git push --force\'*) '
+READ = "c=$(cat); case $c in *'git push --force'*) "
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[tuple[Bench, Reader]]:
+    with opened([]) as both:
+        yield both
+
+
+@pytest.fixture
+def prove(bench: tuple[Bench, Reader], tmp_path: Path) -> Prove:
+    def proved(text: str, *, name: str = "guard.sh", mode: int = 0o755, **words: Any) -> HookReport:
+        path = tmp_path / name
+        path.write_bytes(text.encode())
+        path.chmod(mode)
+        script = from_path(path, **{key: words.pop(key) for key in ("event", "dialect") if key in words})
+        return certify.certify(script, *bench, families=FAMILIES, **words)
+
+    return proved
+
+
+@pytest.fixture
+def prove_settings(tmp_path: Path) -> Callable[[dict[str, Any]], list[HookReport]]:
+    def proved(hooks: dict[str, Any]) -> list[HookReport]:
+        folder = tmp_path / "project" / ".claude"
+        folder.mkdir(parents=True)
+        guard = folder / "guard.sh"
+        guard.write_text(f"#!/bin/sh\n{COMMAND}echo no >&2; exit 2;; esac\n")
+        guard.chmod(0o755)
+        (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
+        scripts = from_settings(folder / "settings.json")
+        with opened(scripts) as (own, reader):
+            return [certify.certify(script, own, reader, families=FAMILIES) for script in scripts]
+
+    return proved
+
+
+def failed(made: HookReport) -> set[str]:
+    assert not [case for case in made.cases if case.status == "harness-error"]
+    return {case.rule for case in made.cases if case.status == "fail"}
+
+
+def of_status(made: HookReport, status: str) -> set[str]:
+    return {case.rule for case in made.cases if case.status == status}
+
+
+def test_a_good_guard_has_no_finding(prove: Prove) -> None:
+    made = prove(f"#!/bin/sh\n{READ}echo 'no forced pushes' >&2; exit 2;; esac\n")
+    assert made.kind == "guard"
+    assert failed(made) == of_status(made, "warn") == set()
+    assert made.refused is not None
+    assert made.refused.meaning.reason.strip() == "no forced pushes"
+
+
+def test_a_good_guard_with_json_has_no_finding(prove: Prove) -> None:
+    made = prove(f"#!/bin/sh\n{READ}echo '{DENY}';; esac\n")
+    assert failed(made) == of_status(made, "warn") == set()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "rule"),
+    [
+        ("echo blocked >&2; exit 1", "exit-code-refuses"),
+        (f"echo checking; echo '{DENY}'", "json-alone"),
+        (f"echo '{DENY}'; echo '{DENY}'", "json-alone"),
+        (f"echo '{DENY}' | tr -d '}}'", "json-whole"),
+        (f"echo '{DENY}' | sed s/PreToolUse/PostToolUse/", "event-named"),
+        ("""echo '{"hookSpecificOutput":{"permissionDecision":"deny"}}'""", "event-named"),
+        ("""echo '{"permissionDecision":"deny"}'""", "fields-in-place"),
+        (f"echo '{DENY}' | sed s/deny/Deny/", "decision-word"),
+        ("""echo '{"decision":"deny","reason":"no"}'""", "decision-word"),
+        ("""echo '{"verdict":"deny","reason":"no"}'""", "own-dialect"),
+        (f"echo '{DENY}' >&2", "answer-on-stdout"),
+        ("""echo '{"continue":false,"stopReason":"blocked"}'""", "stopping-is-no-refusal"),
+        ("echo 'blocked: not allowed'", "refusal-counts"),
+    ],
+)
+def test_a_refusal_without_effect_is_found_and_its_cause_named(prove: Prove, refusal: str, rule: str) -> None:
+    made = prove(f"#!/bin/sh\n{READ}{refusal};; esac\nexit 0\n")
+    assert made.first_line.startswith("this guard refused nothing, though it tried")
+    assert failed(made) == {"refuses-something", rule}
+
+
+def test_ask_with_exit_code_2_is_two_decisions(prove: Prove) -> None:
+    asking = DENY.replace("deny", "ask")
+    assert failed(prove(f"#!/bin/sh\n{READ}echo '{asking}'; exit 2;; esac\n")) == {"one-decision"}
+
+
+def test_a_refusal_without_a_reason_is_warned_of(prove: Prove) -> None:
+    made = prove(f"#!/bin/sh\n{READ}echo no; exit 2;; esac\n")
+    assert (failed(made), of_status(made, "warn")) == (set(), {"reason-given"})
+
+
+def test_a_guard_that_never_refuses_is_told_of_first(prove: Prove) -> None:
+    made = prove('#!/bin/sh\ncheck() { exit 2; }  # "permissionDecision"\n')
+    assert report.text(made)[0].startswith("this guard refused nothing")
+    assert failed(made) == {"refuses-something"}
+
+
+def test_a_guard_that_passes_nothing_is_warned_of(prove: Prove) -> None:
+    assert of_status(prove("#!/bin/sh\necho no >&2; exit 2\n"), "warn") == {"passes-something"}
+
+
+def test_the_same_script_is_good_in_one_dialect_and_not_in_another(prove: Prove) -> None:
+    text = f"#!/bin/sh\n{READ}echo no >&2; exit 1;; esac\n"
+    assert failed(prove(text, dialect="lecode/1.0")) == set()
+    assert "exit-code-refuses" in failed(prove(text, dialect="claude-code/2.1.178"))
+
+
+def test_a_stimulus_that_only_the_user_knows_is_given(bench: tuple[Bench, Reader], tmp_path: Path) -> None:
+    path = tmp_path / "guard.sh"
+    path.write_text("#!/bin/sh\ngrep -q \"$(printf 'm%sgic' a)\" && { echo no >&2; exit 2; }\nexit 0\n")
+    path.chmod(0o755)
+    asked = Asked((str(path),), tmp_path, refuse=("magic word",), accept=("plain word",))
+    script = asked.scripts()[0]
+    given, fine = asked.stimuli(asked.refuse, script), asked.stimuli(asked.accept, script)
+    made = certify.certify(script, *bench, refuse=given, accept=fine, families=FAMILIES)
+    assert made.refused is not None
+    assert made.refused.stimulus.id == "given/magic word"
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "words"),
+    [
+        ("#!/bin/sh\nexit 0\n", 0o644, "not executable"),
+        ("#!/no/such/interpreter\nexit 0\n", 0o755, "missing"),
+        ("#!/bin/sh\r\nexit 0\r\n", 0o755, "carriage return"),
+        ("", 0o755, "empty"),
+    ],
+)
+def test_why_a_script_does_not_start_is_said_in_words(prove: Prove, text: str, mode: int, words: str) -> None:
+    made = prove(text, mode=mode, event="PreToolUse")
+    case = next(case for case in made.cases if case.rule == "starts")
+    assert case.status == "fail"
+    assert words in case.checks[0].saw
+    assert "unguarded" in case.checks[0].saw
+
+
+def test_a_script_that_only_works_where_it_lies_is_found(prove: Prove) -> None:
+    text = "#!/bin/sh\ncd $(dirname $0) && [ -e guard.sh ] || exit 0\n" + READ + "echo no >&2; exit 2;; esac\n"
+    assert failed(prove(text)) == {"path-with-blanks"}
+
+
+def test_a_script_that_needs_its_working_folder_is_found(prove: Prove) -> None:
+    text = f'#!/bin/sh\n[ "${{PWD##*/}}" = project ] || exit 0\n{READ}echo no >&2; exit 2;; esac\n'
+    assert failed(prove(text)) == {"other-folder"}
+
+
+def test_kinds_are_told_by_what_a_script_does(prove: Prove) -> None:
+    context = """#!/bin/sh\necho '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"hi"}}'\n"""
+    assert prove(context).kind == "context"
+    assert prove("#!/bin/sh\ncat >/dev/null\n", event="PostToolUse").kind == "observer"
+    assert prove("#!/bin/sh\ncat >/dev/null\necho x >formatted\n", event="PostToolUse").kind == "formatter"
+
+
+def test_an_event_is_guessed_from_a_scripts_words() -> None:
+    assert guessed_event("jq .tool_input.command") == "PreToolUse"
+    assert guessed_event("jq -r .stop_hook_active") == "Stop"
+    assert guessed_event("jq .tool_response") == "PostToolUse"
+    assert guessed_event("SessionStart") == "SessionStart"
+
+
+GUARD = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
+
+
+def test_a_guard_that_is_wired_well_has_no_finding(prove_settings: Callable[[dict[str, Any]], list[HookReport]]) -> None:
+    made = prove_settings({"PreToolUse": [{"matcher": "Bash", "hooks": [{**GUARD, "timeout": 5}]}]})
+    assert [failed(one) for one in made] == [set()]
+    assert of_status(made[0], "not-tested") == set()
+
+
+@pytest.mark.parametrize(
+    ("hooks", "rules"),
+    [
+        ({"PreToolUse": [{"matcher": "Write", "hooks": [GUARD]}]}, {"reaches-what-it-refuses"}),
+        ({"PreToolUse": [{"matcher": "bash", "hooks": [GUARD]}]}, {"is-reached", "reaches-what-it-refuses"}),
+        ({"PreToolUse": [{"matcher": "Bash", "hooks": [{**GUARD, "timeout": 5000}]}]}, {"limit-in-seconds"}),
+        ({"PreToolUse": [{"matcher": "Bash", **GUARD}]}, {"settings-load", "is-reached", "reaches-what-it-refuses"}),
+        ({"PreTooluse": [{"matcher": "Bash", "hooks": [GUARD]}]}, {"event-exists"}),
+        ({"Stop": [{"hooks": [{"type": "command", "command": "true", "if": "Bash(ls)"}]}]}, {"is-reached"}),
+        ({"PreToolUse": [{"hooks": [{**GUARD, "command": "$CLAUDE_PROJECT_DIR/.claude/guard.sh"}]}]}, {"path-with-blanks"}),
+    ],
+)
+def test_a_wrong_wiring_is_found(
+    prove_settings: Callable[[dict[str, Any]], list[HookReport]], hooks: dict[str, Any], rules: set[str]
+) -> None:
+    made = prove_settings(hooks)
+    assert [failed(one) for one in made] == [rules]
+
+
+def test_the_users_own_files_are_not_touched(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    (folder / ".claude").mkdir(parents=True)
+    handler = {"type": "command", "command": 'echo x >>"$CLAUDE_PROJECT_DIR"/log; rm -f "$CLAUDE_PROJECT_DIR"/kept'}
+    (folder / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
+    (folder / "kept").write_text("kept")
+    scripts = from_settings(folder / ".claude" / "settings.json")
+    with opened(scripts) as (own, reader):
+        made = certify.certify(scripts[0], own, reader, families=FAMILIES)
+    assert made.starts > 0
+    assert sorted(path.name for path in folder.iterdir()) == [".claude", "kept"]
+
+
+def test_a_report_is_a_whole_stream(prove: Prove, tmp_path: Path) -> None:
+    made = prove("#!/bin/sh\nexit 0\n")
+    path = tmp_path / "results.jsonl"
+    with path.open("w") as stream:
+        lines: list[results.Line] = [certify.header([made.script], len(made.cases)), *made.cases, certify.footer([made])]
+        for line in lines:
+            results.write(line, stream)
+    assert len(results.read(path).cases) == len(made.cases)
+
+
+def test_wrong_names_are_told_with_the_right_ones(prove: Prove, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean"):
+        prove("#!/bin/sh\n", ids=("hook/answers/json-alon",))
+    with pytest.raises(UsageError, match="does not exist"):
+        from_path(tmp_path / "nothing.sh")
+    with pytest.raises(UsageError, match="nobody"):
+        prove("#!/bin/sh\n", dialect="nobody/1")
+
+
+def test_nothing_speaks_against_a_startable_script(tmp_path: Path) -> None:
+    path = tmp_path / "x.sh"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    assert why_not_startable(from_path(path)) is None

@@ -1,0 +1,323 @@
+"""Guards whose refusal does not arrive: exit codes, where they stand, and what is done with their answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .. import profiles
+from ..context import Context
+from ..finding import Found
+from ..launch import Launch, launches
+from ..rule import Example, rule
+from ..script.seen import is_guard, seen
+from ..vocabulary import names_of, pattern_of
+from . import answers as answers
+from . import authority as authority
+
+_IN = "#!/bin/sh\npayload=$(cat)\n"
+_NO = _IN + 'case $payload in *mkfs*) echo "no mkfs here" >&2; exit 2 ;; esac\n'
+_SCRIPT = ".claude/hooks/refuse.sh"
+_RUN = '\\"$CLAUDE_PROJECT_DIR\\"/' + _SCRIPT
+
+
+def _settings(command: str = _RUN, event: str = "PreToolUse", matcher: str = "Bash", more: str = "") -> str:
+    given = f'"matcher":"{matcher}",' if matcher else ""
+    return f'{{"hooks":{{"{event}":[{{{given}"hooks":[{{"type":"command","command":"{command}"{more},"timeout":9}}]}}]}}}}'
+
+
+def _project(text: str = _NO, command: str = _RUN, script: str = _SCRIPT, **more: str) -> Example:
+    return Example(_settings(command, **more), files={script: text})
+
+
+@rule(
+    id="guard-exit-code",
+    severity="error",
+    title="The guard refuses with an exit code that does not refuse",
+    consequence="every call passes",
+    remedy="End with 2 (and the reason on stderr), or print a deny as JSON and end with 0.",
+    source="public report B001; observed: every code but 2 is an error that blocks nothing",
+    bad=(
+        _project(_IN + 'case $payload in *mkfs*) echo "mkfs is forbidden" >&2; exit 1 ;; esac\n'),
+        _project(
+            '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
+            'json.load(sys.stdin)["tool_input"]["command"]:\n    sys.exit("mkfs is forbidden")\n',
+            '\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.py', ".claude/hooks/refuse.py",
+        ),
+        _settings('grep -q mkfs && { echo \\"mkfs is blocked\\" >&2; exit 1; } || exit 0'),
+    ),
+    good=(_project(), _project(_NO + '[ -n "$payload" ] || { echo "usage: a payload on stdin" >&2; exit 64; }\n')),
+)  # fmt: skip
+def _check_exit(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        if each.event not in profiles.BLOCKING_EVENTS and each.event != "PermissionRequest":
+            continue
+        traits = each.traits
+        only_step = each.launch.steps[0] if each.inline and len(each.launch.steps) == 1 else None
+        if only_step is not None and only_step.name in ("grep", "egrep", "rg", "test", "[") and each.event == "PreToolUse":
+            yield context.at(each.launch.handler.key("command"), f"{only_step.name} ends with 0 or 1 and never refuses with 2")
+            continue
+        for trait in traits.all("exit-other"):
+            says_no = re.search(_NO_WORDS, trait.text, re.I) is not None
+            # without any other way to refuse, an exit code is the refusal
+            only = not traits.has("exit-2", "deny", "block", "result-dropped") and traits.has("says-no", "exit-text")
+            if says_no or only:
+                yield context.at(
+                    each.launch.handler.key("command"),
+                    f"{each.where(trait)} refuses with an exit code other than 2: that is an error, and the call goes on",
+                )
+                break
+        else:
+            told = traits.first("says-no")
+            if (
+                each.event == "PreToolUse"
+                and told is not None
+                and not traits.has(*_WAYS_TO_REFUSE)
+                and re.search(_SAID_NO, each.text, re.I)
+            ):
+                yield context.at(
+                    each.launch.handler.key("command"),
+                    f"{each.where(told)} says that it refuses, and no way through it ends with 2 or prints a deny",
+                )
+
+
+_WAYS_TO_REFUSE = (
+    "exit-2", "exit-other", "deny", "ask", "block", "json", "result-dropped", "decision-word", "continue-false", "foreign-answer",
+    "no-entry-point", "exit-in-pipe",
+)  # fmt: skip
+_SAID_NO = r"\b(?:blocked|denied|refused|rejected|forbidden)\b"
+_NO_WORDS = r"block|den(?:y|ied)|refus|forbid|prohibit|reject|not allowed|not permitted|disallow|must not|may not|protected"
+
+
+@rule(
+    id="guard-exit-swallowed",
+    severity="error",
+    title="The guard's exit code is lost",
+    consequence="every call passes",
+    remedy="Let the guard be the last command, with nothing behind it.",
+    source="observed on 2.1.178 and 2.1.332",
+    bad=(
+        _project(command=_RUN + " || true"),
+        _project(command=_RUN + "; exit 0"),
+        _project(command=_RUN + " | tee -a log"),
+        _project(command=_RUN + " &"),
+        _project("#!/bin/sh\ntrap 'exit 0' EXIT\n" + _NO[10:]),
+        _project("#!/bin/sh\ncat | while read -r line; do\n  case $line in *mkfs*) echo \"no mkfs\" >&2; exit 2 ;; "
+                 "esac\ndone\nexit 0\n"),
+    ),
+    good=(_project(), _project(command="cd /tmp && " + _RUN), _project("#!/bin/sh\ncat >> /dev/null\n", _RUN + " || true")),
+)  # fmt: skip
+def _check_swallowed(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        if launch.handler.event in profiles.BLOCKING_EVENTS and launch.shell and is_guard(context, launch):
+            loss = _loss(launch)
+            if loss is not None:
+                yield context.at(launch.handler.key("command"), f"{loss}: the guard's refusal is lost")
+    said = {
+        "trap-exit": "ends with 0 whatever happens, by its trap",
+        "exit-in-pipe": "ends only the loop behind the pipe with 2, not the script",
+        "exit-swallowed": "catches {0}, and with it its own exit",
+        "result-dropped": "calls {0}() and does not end with what it returns",
+    }
+    for each in seen(context):
+        for trait in each.traits.all(*said):
+            if each.event in profiles.BLOCKING_EVENTS:
+                yield context.at(each.launch.handler.key("command"), f"{each.where(trait)} {said[trait.kind].format(trait.text)}")
+
+
+def _loss(launch: Launch) -> str | None:
+    """What comes behind the script's step and takes its exit code away."""
+    parts = launch.steps
+    if launch.script is None:
+        last = parts[-1] if parts else None
+        previous = parts[-2] if len(parts) > 1 else None
+        if (
+            last is not None
+            and previous is not None
+            and previous.then == "||"
+            and last.name in ("true", ":")
+            and "exit 2" in launch.command
+        ):
+            return None
+        return None
+    step = parts[launch.step]
+    if step.words and step.words[0].value == "!" and "if" not in launch.command.split():
+        return '"!" turns every refusal into 0'
+    if step.then == "&" and len(parts) == launch.step + 1:
+        return '"&" starts the guard in the background'
+    if re.search(r"set\s+-o\s+pipefail|PIPESTATUS|exit\s+\"?\$(?:\?|\w+)", launch.command):
+        return None
+    for index in range(launch.step, len(parts) - 1):
+        following = parts[index + 1]
+        operator = parts[index].then
+        if operator in ("|", "|&"):
+            return f'the exit code of a pipe is that of "{following.name}"'
+        if operator == "||":
+            if following.name in ("true", ":", "echo", "printf") or (following.name == "exit" and following.arguments != ["2"]):
+                written = " ".join([following.name, *following.arguments[:1]]) if following.name == "exit" else following.name
+                return f'"|| {written}" turns every refusal into something else'
+            return None
+        if operator in (";", "\n"):
+            if following.name == "exit" and following.arguments not in (["0"], ["1"]):
+                return None
+            return f'the exit code is that of "{following.name}", which comes behind the guard'
+        if operator == "&":
+            return '"&" starts the guard in the background'
+    return None
+
+
+@rule(
+    id="guard-async",
+    severity="error",
+    title="The guard runs in the background",
+    consequence="every call passes",
+    remedy='Take "async" away from a handler that refuses.',
+    source="observed on 2.1.178 and 2.1.332: the tool does not wait for it",
+    bad=_project(more=',"async":true'),
+    good=_project("#!/bin/sh\ncat >> /dev/null\n", more=',"async":true'),
+)
+def _check_async(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        node = launch.handler.get("async")
+        if (
+            node is not None
+            and node.value is True
+            and launch.handler.event in profiles.BLOCKING_EVENTS
+            and is_guard(context, launch)
+        ):
+            yield context.at(launch.handler.key("async"), "an async handler refuses nothing: the tool does not wait for it")
+
+
+@rule(
+    id="guard-too-late",
+    severity="error",
+    title="The guard stands on an event that cannot be refused",
+    consequence="every call passes",
+    remedy="Put the guard on PreToolUse (for prompts: UserPromptSubmit); on PermissionRequest answer with JSON.",
+    source="documentation; observed: exit code 2 only adds a text, or does nothing",
+    bad=(
+        _project(event="PostToolUse"),
+        _project(event="SessionStart", matcher=""),
+        _project(event="Notification", matcher=""),
+        _project(event="PermissionRequest"),
+    ),
+    good=(_project(), _project("#!/bin/sh\ncat >/dev/null\nnpm test >&2 || exit 2\n", event="PostToolUse", matcher="Edit")),
+)
+def _check_late(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        event = each.event
+        if (
+            event in profiles.BLOCKING_EVENTS
+            or event not in profiles.EVENTS_332
+            or event in ("PermissionDenied", "SubagentStart")
+        ):
+            continue
+        trait = each.traits.first("exit-2")
+        if event in ("PostToolUse", "PostToolUseFailure"):
+            # 2 and block are how one tells the model about a result; only a guard of the input is too late
+            denied = each.traits.first("deny")
+            matcher = each.launch.handler.matcher or "*"
+            calls = matcher == "*" or _matches(matcher, "Bash") or _matches(matcher, "WebFetch")
+            if denied is None and not (
+                trait is not None and calls and (re.search(_NO_WORDS, each.text, re.I) or matcher == "Bash")
+            ):
+                continue
+            trait = denied or trait
+            effect = "the tool has already run"
+        elif trait is None:
+            continue
+        elif event == "PermissionRequest":
+            if each.traits.has("json"):
+                continue
+            effect = "exit code 2 has no effect there; it wants JSON with decision.behavior"
+        else:
+            effect = "exit code 2 blocks nothing there"
+        if trait is not None:
+            yield context.at(
+                each.launch.handler.group.event,
+                f"{each.where(trait)} refuses on {event}: {effect}",
+                severity=None if event in ("PostToolUse", "PermissionRequest") else "warning",
+                consequence=None if event in ("PostToolUse", "PermissionRequest", "SessionStart") else "value ignored",
+            )
+
+
+@rule(
+    id="stop-without-end",
+    severity="warning",
+    title="The Stop handler never lets go",
+    consequence="runs too often",
+    remedy="Leave with 0 when the input's stop_hook_active is true.",
+    source="public report B132; observed: it runs nine times before it is overridden",
+    bad=_project("#!/bin/sh\ncat >/dev/null\nif [ -e TODO ]; "
+                 "then\n  echo \"TODO is not done\" >&2\n  exit 2\nfi\n", event="Stop", matcher=""),
+    good=_project("#!/bin/sh\ncase $(cat) in *'\"stop_hook_active\":true'*) exit 0 ;; esac\nif [ -e TODO ]; then\n  "
+                  "echo \"TODO is not done\" >&2\n  exit 2\nfi\n", event="Stop", matcher=""),
+)  # fmt: skip
+def _check_stop(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        if (
+            each.event in ("Stop", "SubagentStop")
+            and each.traits.has("exit-2", "block")
+            and not each.traits.has("stop-hook-active")
+            and not _OWN_LIMIT.search(each.text)
+        ):
+            yield context.at(
+                each.launch.handler.key("command"), f"{each.name} sends the agent back and never looks at stop_hook_active"
+            )
+
+
+_OWN_LIMIT = re.compile(r"(?i)max[_-]?\w*(?:iter|attempt|retr|block|count)|iterations?\b|attempts?\b|retries|counter")
+
+
+_WRITERS = ("Write", "Edit", "NotebookEdit")
+
+
+@rule(
+    id="guard-misses-writers",
+    severity="warning",
+    title="The guard of files does not see every tool that writes",
+    consequence="some calls pass",
+    remedy='Write "Write|Edit|NotebookEdit", and look at MCP tools that write (mcp__.*__(write|edit).*).',
+    source="public report B100; seed 001, When To Use",
+    bad=(_project(_IN + 'case $payload in *secrets*) echo "secrets are protected" >&2; exit 2 ;; esac\n', matcher="Write"),),
+    good=(_project(_IN + 'case $payload in *secrets*) echo "secrets are protected" >&2; exit 2 ;'
+                         '; esac\n', matcher="Write|Edit|NotebookEdit"),
+          _project(matcher="Bash")),
+)  # fmt: skip
+def _check_writers(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        matcher = launch.handler.matcher
+        if (
+            launch.handler.event != "PreToolUse"
+            or not matcher
+            or launch.handler.get("if") is not None
+            or not is_guard(context, launch)
+        ):
+            continue
+        caught = {tool for tool in _WRITERS if _matches(matcher, tool)}
+        if not caught & {"Write", "Edit"} or _matches(matcher, "mcp__files__write"):
+            continue
+        others = {
+            tool
+            for group in context.groups
+            if group.event.key == "PreToolUse" and group is not launch.handler.group and group.matcher is not None
+            for tool in _WRITERS
+            if _matches(group.matcher.text or "", tool)
+        }
+        missed = [tool for tool in _WRITERS if tool not in caught | others]
+        node = launch.handler.group.matcher
+        if missed and node is not None:
+            grave = "Write" in missed or "Edit" in missed
+            yield context.at(
+                node,
+                f'the guard sees "{matcher}" and not {" or ".join(missed)}, nor MCP tools that write',
+                severity=None if grave else "info",
+            )
+
+
+def _matches(matcher: str, tool: str) -> bool:
+    names = names_of(matcher)
+    if names is not None:
+        return tool in names
+    pattern = pattern_of(matcher)
+    return not isinstance(pattern, str) and pattern.search(tool) is not None

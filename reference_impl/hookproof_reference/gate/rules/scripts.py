@@ -1,0 +1,394 @@
+"""Scripts that do not start, do not run to their end, or do not read what they are given."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from .. import profiles
+from ..context import Context
+from ..finding import Found
+from ..launch import INTERPRETERS, Launch, launches, written_in
+from ..near import nearest
+from ..rule import Example, rule
+from ..script.seen import Seen, is_guard, seen
+
+_SHELLS = "#!/bin/sh\n"
+_REFUSE = 'case $(cat) in *mkfs*) echo "no mkfs here" >&2; exit 2 ;; esac\n'
+_COMMON = frozenset({
+    *INTERPRETERS, "env", "awk", "gawk", "sed", "make", "lua", "tclsh", "Rscript", "fish", "nu", "elvish", "osascript", "uv",
+    "uvx", "npx", "go", "java", "swift", "elixir", "guile", "ts-node", "python2", "python",
+})  # fmt: skip
+
+
+def _settings(script: str, *, exec_form: bool = True, command: str = "") -> str:
+    text = command or "${CLAUDE_PROJECT_DIR}/.claude/hooks/" + script
+    args = ',"args":[]' if exec_form and not command else ""
+    return (
+        f'{{"hooks":{{"PreToolUse":[{{"matcher":"Bash","hooks":[{{"type":"command","command":"{text}"{args},"timeout":9}}]}}]}}}}'
+    )
+
+
+def _project(text: str, script: str = "refuse.sh", mode: int | None = None, command: str = "") -> Example:
+    path = f".claude/hooks/{script}"
+    return Example(_settings(script, command=command), files={path: text}, modes={path: mode} if mode is not None else {})
+
+
+def _files(context: Context) -> Iterator[tuple[Launch, str, str]]:
+    """Scripts that are there: how they are started, their text, their name."""
+    for launch in launches(context):
+        if launch.path is not None and launch.path.is_file():
+            text = context.read(launch.path)
+            if text is not None and "\0" not in text[:512]:
+                yield launch, text, launch.path.name
+
+
+def _opens(launch: Launch) -> str:
+    return "every call passes" if launch.handler.event in profiles.BLOCKING_EVENTS else "cannot start"
+
+
+@rule(
+    id="script-not-executable",
+    severity="error",
+    title="The script may not be executed",
+    consequence="every call passes",
+    remedy="chmod +x the script, and commit the mode (git update-index --chmod=+x).",
+    source="observed: ends with 126, or EACCES in the exec form, and the call passes",
+    bad=_project(_SHELLS + _REFUSE, mode=0o644),
+    good=(
+        _project(_SHELLS + _REFUSE),
+        _project(_SHELLS + _REFUSE, mode=0o644, command='sh \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.sh'),
+    ),
+)
+def _check_mode(context: Context) -> Iterator[Found]:
+    for launch, _, name in _files(context):
+        if launch.interpreter is None and launch.path is not None and not launch.path.stat().st_mode & 0o111:
+            yield context.at(
+                launch.handler.key("command"),
+                f"{name} is not executable: it never starts, and the call goes on",
+                consequence=_opens(launch),
+            )
+
+
+@rule(
+    id="script-line-ends",
+    severity="error",
+    title="The script has the line ends of Windows",
+    consequence="every call passes",
+    remedy="Store the script with LF (and `*.sh text eol=lf` in .gitattributes).",
+    source="public report B125; observed: the interpreter is not found, and the call passes",
+    bad=(_project("#!/bin/sh\r\n" + _REFUSE.replace("\n", "\r\n")),),
+    good=_project(_SHELLS + _REFUSE),
+)
+def _check_crlf(context: Context) -> Iterator[Found]:
+    for launch, text, name in _files(context):
+        first = text.split("\n", 1)[0]
+        language = launch.language(text) or written_in(name, text)
+        direct = launch.interpreter is None and first.startswith("#!")
+        if first.endswith("\r") and (direct or language in ("sh", "bash")):
+            yield context.at(
+                launch.handler.key("command"),
+                f"{name} has CRLF line ends: the interpreter's name ends in a carriage return and is not found",
+                consequence=_opens(launch),
+            )
+
+
+@rule(
+    id="script-interpreter",
+    severity="error",
+    title="The script's first line leads to no interpreter",
+    consequence="every call passes",
+    remedy="Begin the script with #!/bin/sh, #!/usr/bin/env bash or #!/usr/bin/env python3, at its very first byte.",
+    source="observed: ENOENT or ENOEXEC, and the call passes",
+    bad=(
+        _project("#!/usr/bin/env pyhton3\nimport sys\n\nsys.exit(2)\n", "refuse.py"),
+        _project("#!/usr/bin/env python3 -I\nimport sys\n\nsys.exit(2)\n", "refuse.py"),
+        _project("#!/opt/none/of/this/zsh5\n" + _REFUSE),
+        _project(_REFUSE, mode=0o755),
+        _project("\n" + _SHELLS + _REFUSE, mode=0o755),
+    ),
+    good=(
+        _project(_SHELLS + _REFUSE),
+        _project("#!/usr/bin/env -S python3 -I\nimport sys\n\nsys.exit(2)\n", "refuse.py"),
+        _project("#!/bin/dash\n" + _REFUSE),
+    ),
+)
+def _check_interpreter(context: Context) -> Iterator[Found]:
+    for launch, text, name in _files(context):
+        if launch.interpreter is not None or not text.strip():
+            continue
+        wrong = _wrong_first_line(text, shell=launch.shell, name=name)
+        if wrong is not None:
+            yield context.at(launch.handler.key("command"), f"{name} {wrong}", consequence=_opens(launch))
+
+
+def _on_path(program: str) -> bool:
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return bool(program) and any(os.access(os.path.join(folder, program), os.X_OK) for folder in folders)
+
+
+def _wrong_first_line(text: str, *, shell: bool, name: str) -> str | None:
+    if text.startswith("\ufeff"):
+        return "begins with a byte order mark: its interpreter line is not seen" if "#!" in text[:4] else None
+    first = text.split("\n", 1)[0].rstrip("\r")
+    if not first.startswith("#!"):
+        later = re.match(r"(?:\s*(?:#[^!].*)?\n){1,3}\s*#!", text)
+        if later is not None:
+            return "has its interpreter line not at the first byte: it is a mere comment there"
+        if not shell:
+            return "has no interpreter line, which the exec form needs (ENOEXEC)"
+        language = written_in(name, None)
+        if language not in (None, "sh", "bash") and name.endswith((".py", ".js", ".mjs", ".rb")):
+            return f"has no interpreter line: sh reads it as a shell script, and it is {language}"
+        return None
+    words = first[2:].split()
+    if not words:
+        return "has an empty interpreter line"
+    program = words[0]
+    if program.rpartition("/")[2] == "env":
+        if "-S" in words[1:2] or (len(words) > 1 and words[1].startswith("-S")):
+            return None
+        if len(words) > 2:
+            return f'asks env for a program called "{" ".join(words[1:])}", arguments and all; write #!/usr/bin/env -S'
+        wanted = words[1] if len(words) > 1 else ""
+        plain = re.sub(r"[\d.]+\Z", "", wanted)
+        if wanted in _COMMON or plain in _COMMON or _on_path(wanted):
+            return None
+        likely = nearest(wanted, _COMMON)
+        return f'asks for "{wanted}", which is not there' + (f'; did you mean "{likely}"?' if likely else "")
+    if os.path.exists(program):
+        return None
+    base = re.sub(r"(?<=python3)\.\d+\Z", "", program.rpartition("/")[2])
+    if base in _COMMON and program.rpartition("/")[0] in ("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"):
+        return None
+    return f"asks for {program}, which is not there"
+
+
+@rule(
+    id="script-wrong-runner",
+    severity="error",
+    title="The script is run by another language's interpreter",
+    consequence="every call passes",
+    remedy="Start the script itself, or name the interpreter that its first line names.",
+    source="observed: the interpreter ends with an error, and the call passes",
+    bad=(
+        _project(
+            "#!/usr/bin/env python3\nimport sys\n\nsys.exit(2)\n",
+            "refuse.py",
+            command='bash \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.py',
+        ),
+        _project(_SHELLS + _REFUSE, command='node \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.sh'),
+    ),
+    good=_project(_SHELLS + _REFUSE, command='bash \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.sh'),
+)
+def _check_runner(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        if launch.interpreter is None or launch.script is None:
+            continue
+        text = context.read(launch.path) if launch.path is not None and launch.path.is_file() else None
+        written, run = written_in(launch.script, text), INTERPRETERS.get(launch.interpreter)
+        if written is None or run is None or written == run or {written, run} == {"sh", "bash"}:
+            continue
+        yield context.at(
+            launch.handler.key("command"),
+            f"{launch.script.rpartition('/')[2]} is a script of {written}, and {launch.interpreter} runs it",
+            consequence=_opens(launch),
+        )
+
+
+@rule(
+    id="script-bashism",
+    severity="error",
+    title="The script uses bash where sh runs it",
+    consequence="every call passes",
+    remedy="Begin the script with #!/bin/bash (or run it with bash), or write what sh knows.",
+    source="observed: hooks and #!/bin/sh are run by dash on Debian and Ubuntu, where [[ is no command",
+    bad=(
+        _project(_SHELLS + 'if [[ $(cat) == *mkfs* ]]; then\n  echo "no mkfs" >&2\n  exit 2\nfi\n'),
+        _settings("", command="[[ -e .frozen ]] && exit 2; exit 0"),
+    ),
+    good=(
+        _project("#!/bin/bash\n" + 'if [[ $(cat) == *mkfs* ]]; then\n  echo "no mkfs" >&2\n  exit 2\nfi\n'),
+        _settings("", command="[ ! -e .frozen ] || exit 2"),
+    ),
+)
+def _check_bashism(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        trait = each.traits.first("bash")
+        if trait is None or not _by_sh(each):
+            continue
+        what, _, consequence = trait.text.partition("\0")
+        yield context.at(
+            each.launch.handler.key("command"),
+            f"{each.where(trait)} uses {what}, which sh does not know"
+            + ("" if consequence == "every call passes" else ": a syntax error ends it with 2"),
+            consequence=consequence if each.event in profiles.BLOCKING_EVENTS else "cannot start",
+        )
+
+
+def _by_sh(each: Seen) -> bool:
+    if each.inline:
+        return True
+    if each.launch.interpreter is not None:
+        return each.launch.interpreter in ("sh", "dash", "ash")
+    first = each.text.split("\n", 1)[0]
+    return re.match(r"#!\s*(?:/usr)?/bin/(?:sh|dash)\b|#!\s*/usr/bin/env\s+(?:sh|dash)\b", first) is not None
+
+
+@rule(
+    id="script-syntax-error",
+    severity="error",
+    title="The script cannot be read by its interpreter",
+    consequence="every call passes",
+    remedy="Run the script once by hand.",
+    source="observed: Python ends with 1, and the call passes",
+    bad=_project("#!/usr/bin/env python3\nimport sys\n\nif True\n    sys.exit(2)\n", "refuse.py"),
+    good=_project("#!/usr/bin/env python3\nimport sys\n\nsys.exit(2)\n", "refuse.py"),
+)
+def _check_syntax(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        trait = each.traits.first("syntax-error")
+        # Python 2's print, or a script that another interpreter runs, is told elsewhere
+        if (
+            trait is not None
+            and not each.inline
+            and (each.launch.interpreter is None or INTERPRETERS.get(each.launch.interpreter) == "python")
+        ):
+            yield context.at(
+                each.launch.handler.key("command"), f"{each.where(trait)}: {trait.text}", consequence=_opens(each.launch)
+            )
+
+
+@rule(
+    id="script-does-nothing",
+    severity="error",
+    title="The script does nothing when it is run",
+    consequence="every call passes",
+    remedy="Call the function at the end of the file: sys.exit(main()).",
+    source="public report B025; observed: ends with 0, and the call passes",
+    bad=(
+        _project("#!/usr/bin/env python3\nimport sys\n\n\ndef main():\n    sys.exit(2)\n", "refuse.py"),
+        _project("#!/bin/sh\nrefuse() {\n  exit 2\n}\n"),
+        _project("", mode=0o755),
+    ),
+    good=_project("#!/usr/bin/env python3\nimport sys\n\n\ndef main():\n    return 2\n\n\nsys.exit(main())\n", "refuse.py"),
+)
+def _check_nothing(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        trait = each.traits.first("no-entry-point")
+        if trait is not None and not each.inline:
+            yield context.at(
+                each.launch.handler.key("command"),
+                f"{each.name} defines {trait.text} and calls nothing: it ends with 0",
+                consequence=_opens(each.launch),
+            )
+    for launch, text, name in _files(context):
+        code = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//"))]
+        if not code:
+            yield context.at(launch.handler.key("command"), f"{name} is empty: it ends with 0", consequence=_opens(launch))
+
+
+@rule(
+    id="script-input",
+    severity="error",
+    title="The script reads its input where there is none",
+    consequence="every call passes",
+    remedy="Read all of stdin to its end and parse it as JSON; the names are tool_name and tool_input.",
+    source="public reports B078 and B123; observed",
+    bad=(
+        _project(_SHELLS + 'case $TOOL_INPUT in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'),
+        _project(
+            '#!/usr/bin/env python3\nimport json\nimport os\nimport sys\n\nif "mkfs" in json.loads(os.read(0, '
+            '999))["tool_input"]["command"]:\n    sys.exit(2)\n',
+            "refuse.py",
+        ),
+        _project(
+            '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
+            'json.loads(sys.argv[1])["tool_input"]["command"]:\n    sys.exit(2)\n',
+            "refuse.py",
+        ),
+        _project(
+            '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
+            'json.load(sys.stdin)["toolInput"]["command"]:\n    sys.exit(2)\n',
+            "refuse.py",
+        ),
+    ),
+    good=_project(
+        '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
+        'json.load(sys.stdin)["tool_input"]["command"]:\n    sys.exit(2)\n',
+        "refuse.py",
+    ),
+)
+def _check_input(context: Context) -> Iterator[Found]:
+    said = {
+        "input-variable": "reads {0}, which nobody sets; the input arrives on stdin",
+        "input-argument": "parses {0}, which is empty; the input arrives on stdin",
+        "partial-read": "reads the pipe once: of a long payload that is a part only",
+        "payload-key": 'looks for "{0}", which the payload does not have (tool_name, tool_input, session_id)',
+    }
+    for each in seen(context):
+        if each.inline:
+            continue
+        for kind, words in said.items():
+            trait = each.traits.first(kind)
+            if trait is not None:
+                yield context.at(
+                    each.launch.handler.key("command"),
+                    f"{each.where(trait)} {words.format(trait.text)}",
+                    severity="warning" if kind in ("partial-read", "payload-key") else None,
+                    consequence="some calls pass"
+                    if kind == "partial-read"
+                    else ("value empty" if not each.traits.refuses else None),
+                )
+                break
+
+
+@rule(
+    id="script-undeclared-tool",
+    severity="warning",
+    title="A guard needs a tool and does not look whether it is there",
+    consequence="every call passes",
+    remedy='Begin with: command -v jq >/dev/null || { echo "jq is needed" >&2; exit 2; }',
+    source="seed 001, Validation Checklist; public report B022",
+    bad=_project(_SHELLS + 'case $(jq -r .tool_input.command) in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'),
+    good=_project(
+        _SHELLS
+        + 'command -v jq >/dev/null || exit 2\ncase $(jq -r .tool_input.command) in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'
+    ),
+)
+def _check_tool(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        trait = each.traits.first("undeclared-tool")
+        if trait is None:
+            continue
+        guard = each.event in profiles.BLOCKING_EVENTS and is_guard(context, each.launch)
+        yield context.at(
+            each.launch.handler.key("command"),
+            f"{each.where(trait)} needs {trait.text}; where that is missing, "
+            + ("every call passes" if guard else "the handler fails"),
+            severity=None if guard else "info",
+            consequence=None if guard else "cannot start",
+        )
+
+
+@rule(
+    id="script-errexit",
+    severity="warning",
+    title="The script ends before it has answered",
+    consequence="cannot start",
+    remedy="Write `|| true` behind the grep, or test it with `if`.",
+    source="public report B072: under set -e a grep without a match ends the script with 1",
+    bad=_project('#!/bin/bash\nset -e\nhit=$(grep -o mkfs)\nif [ -n "$hit" ]; then\n  echo "no mkfs" >&2\n  exit 2\nfi\n'),
+    good=_project(
+        '#!/bin/bash\nset -e\nhit=$(grep -o mkfs || true)\nif [ -n "$hit" ]; then\n  echo "no mkfs" >&2\n  exit 2\nfi\n'
+    ),
+)
+def _check_errexit(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        trait = each.traits.first("errexit-grep")
+        if trait is not None:
+            yield context.at(
+                each.launch.handler.key("command"),
+                f"{each.where(trait)}: under set -e a grep without a match ends the script with 1",
+            )

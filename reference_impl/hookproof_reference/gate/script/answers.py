@@ -1,0 +1,63 @@
+"""The JSON answers in a script's text are compared with what the program accepts."""
+
+from __future__ import annotations
+
+import re
+
+from .traits import Traits, line_of
+
+_EVENT = re.compile(r"""["']?hookEventName["']?\s*[:=]\s*(?:["'](\w+)["']|([\w$.\[({]))""")
+_DECISION = re.compile(r"""["']?permissionDecision["']?\s*[:=]\s*["']([^"'$\s{}]*)["']""")
+_ANY_DECISION = re.compile(r"""["']?permissionDecision["']?\s*[:=]|["']permissionDecision["']\]""")
+_LEGACY = re.compile(r"""(?<![A-Za-z])["']?decision["']?\s*[:=]\s*["'](\w+)["']""")
+_CONTINUE = re.compile(r"""["']?continue["']?\s*:\s*(?:false|False)\b""")
+_CONTEXT = re.compile(r"""["']?additionalContext["']?\s*[:=]""")
+_FOREIGN = re.compile(
+    r"""["'](approved?|allow(?:ed)?|permitted|ok|blocked?|den(?:y|ied))["']\s*:\s*(?:true|false|True|False)\b"""
+    r"""|["'](permission|verdict|action|status)["']\s*:\s*["'](?:deny|denied|block(?:ed)?|reject(?:ed)?|refuse)["']"""
+)
+"""Answers in the words of other programs."""
+_WORDS = frozenset({"allow", "deny", "ask", "defer"})
+
+
+def read_answers(code: str, traits: Traits) -> None:
+    """Note every answer whose words stand in the text; what is computed is passed over."""
+    foreign = _FOREIGN.search(code.replace('\\"', '"'))
+    if foreign is not None and "hookSpecificOutput" not in code and not _LEGACY.search(code):
+        traits.add("foreign-answer", line_of(code, foreign.start()), foreign[1] or foreign[2])
+        traits.add("says-no", line_of(code, foreign.start()))
+    if "ecision" not in code and "hookEventName" not in code and "ontinue" not in code and "additionalContext" not in code:
+        return
+    # in a shell's double quotes the answer's own quotes are escaped
+    code = code.replace('\\"', '"').replace("\\'", "'")
+    output = "hookSpecificOutput" in code
+    events = list(_EVENT.finditer(code))
+    for match in events:
+        traits.add("event-name" if match[1] else "event-name-computed", line_of(code, match.start()), match[1] or "")
+    for match in _DECISION.finditer(code):
+        word = match[1]
+        line = line_of(code, match.start())
+        traits.add("decision-word", line, word)
+        if word == "deny":
+            traits.add("deny", line)
+        if word in ("allow", "defer"):
+            traits.add(word, line)
+        if word not in _WORDS and not re.search(r"[%{(<]", word):
+            traits.add("unknown-word", line, word)
+            traits.add("says-no", line)
+    used = _ANY_DECISION.search(code)
+    if used is not None:
+        line = line_of(code, used.start())
+        if not output:
+            traits.add("decision-at-top", line)
+        elif not events and "hookEventName" not in code:
+            traits.add("event-name-missing", line)
+    for match in _LEGACY.finditer(code):
+        traits.add("legacy-decision", line_of(code, match.start()), match[1])
+        if match[1] in ("block", "deny"):
+            traits.add("block", line_of(code, match.start()))
+    for match in _CONTINUE.finditer(code):
+        traits.add("continue-false", line_of(code, match.start()), "stop")
+    context = _CONTEXT.search(code)
+    if context is not None and not output:
+        traits.add("context-at-top", line_of(code, context.start()))

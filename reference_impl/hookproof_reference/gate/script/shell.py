@@ -1,0 +1,176 @@
+"""A shell script is read line by line."""
+
+from __future__ import annotations
+
+import re
+
+from .traits import REFUSAL, Traits, common, line_of
+
+_ENVIRONMENT = (r"\$\{?(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
+_BASH = (
+    (re.compile(r"(?:^|[;&|(!]|\bif|\bwhile|\bthen|\bdo)\s*\[\[\s"), "[[", "every call passes"),
+    (re.compile(r"(?:^|[;&|!]|\bif|\bwhile)\s*\(\(\s*[^)]"), "((...))", "every call passes"),
+    (re.compile(r"\[\s[^\]]*\s==\s[^\]]*\]"), "== in [ ]", "every call passes"),
+    (re.compile(r"^\s*source\s"), "source", "every call passes"),
+    (re.compile(r"<<<"), "<<<", "every call refused"),
+    (re.compile(r"[<>]\([^)\s]"), "<(...)", "every call refused"),
+    (re.compile(r"^\s*\w+\+?=\((?!\()|\bdeclare\s+-|\bmapfile\b|\breadarray\b"), "an array", "every call refused"),
+    (re.compile(r"\$\{\w+(?:,,?|\^\^?|//?[^}]|:\d)[^}]*\}"), "${x,,} or ${x//}", "every call refused"),
+    (re.compile(r"^\s*function\s+\w+\s*(?:\(\))?\s*\{"), "function", "every call passes"),
+)
+"""What bash knows and a plain sh does not. [[ is a missing command there (127, false), the rest a syntax error (2)."""
+
+
+def read(text: str, traits: Traits) -> str:
+    """Note what the script does; gives its text without comments."""
+    code = _without_comments(text.lstrip("\ufeff").replace("\r\n", "\n"))
+    lines = code.split("\n")
+    outer = code
+    for pattern, what, consequence in _BASH:
+        for number, line in enumerate(lines, 1):
+            if pattern.search(re.sub(r"'[^']*'", "''", line)):
+                traits.add("bash", number, f"{what}\0{consequence}")
+                break
+    _read_exits(lines, traits)
+    _read_output(lines, traits)
+    _read_functions(lines, traits)
+    trap = re.search(r"""\btrap\s+(["'])(?:[^"']*\bexit\s+0\b[^"']*|:|true)\1\s+(?:EXIT|0|ERR)\b""", outer)
+    if trap is not None:
+        traits.add("trap-exit", line_of(code, trap.start()))
+    loop = re.search(r"\|\s*while\b(?:(?!\bdone\b).){0,2000}?\bexit\s+2\b", outer, re.S)
+    if loop is not None:
+        after = outer[loop.end() :]
+        if not re.search(r"\bdone\b[^\n]*(?:\|\||\bexit\s+\$\?)|\bPIPESTATUS|\bdone\s*\Z", after):
+            traits.add("exit-in-pipe", line_of(code, outer.find("exit 2", loop.start())))
+    for tool in ("jq", "yq", "dasel", "gron"):
+        use = re.search(rf"(?:^|[|;&(`]|\$\()\s*(?:if\s+)?(?:!\s*)?{tool}\s+", outer, re.M)
+        if use is not None and not re.search(rf"(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?{tool}\b|{tool}\s*\|\|", outer):
+            traits.add("undeclared-tool", line_of(code, use.start()), tool)
+    errexit = re.search(r"^\s*set\s+-\w*e|^\s*set\s+.*\berrexit|^#!.*\s-\w*e\b", text, re.M)
+    if errexit is not None:
+        for match in re.finditer(r"^\s*\w+=\"?\$\(([^()\n]*\bgrep\b[^()\n]*)\)\"?\s*$", code, re.M):
+            if "||" not in match[1]:
+                traits.add("errexit-grep", line_of(code, match.start()))
+    if "stop_hook_active" in code:
+        traits.add("stop-hook-active", 1)
+    if re.search(r"(?:^|\s)eval\s", outer, re.M):
+        traits.add("eval", line_of(code, re.search(r"(?:^|\s)eval\s", outer, re.M).start()))  # type: ignore[union-attr]
+    common(code, traits, _ENVIRONMENT)
+    return code
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join("" if re.match(r"\s*#", line) else re.sub(r"\s#[^'\"]*$", "", line) for line in text.split("\n"))
+
+
+def _read_exits(lines: list[str], traits: Traits) -> None:
+    constants = dict(re.findall(r"^\s*(?:readonly\s+|local\s+)?(\w+)=[\"']?(\d+)[\"']?\s*$", "\n".join(lines), re.M))
+    for number, line in enumerate(lines, 1):
+        for match in re.finditer(r"(?:^|[;&|{(]|\bthen|\belse|\bdo|\))\s*(?:exit|return)\s+(?:(-?\d+)\b|\"?\$\{?(\w+))", line):
+            code = match[1] or constants.get(match[2], "")
+            if not code:
+                continue
+            if code == "2" and "return" in match[0] and _ends_with_0(lines):
+                traits.add("result-dropped", number, "the function")
+                traits.add("says-no", number)
+            elif code == "2":
+                traits.add("exit-2", number)
+            elif code == "0":
+                traits.add("exit-0", number)
+            elif "return" not in match[0]:
+                traits.add("exit-other", number, _reason(lines, number))
+
+
+def _ends_with_0(lines: list[str]) -> bool:
+    """Whether the script ends with `exit 0` and hands on no result of a function."""
+    written = [line.strip() for line in lines if line.strip()]
+    whole = "\n".join(written)
+    return (
+        bool(written)
+        and written[-1] == "exit 0"
+        and not re.search(r"\|\|\s*(?:exit|return)|exit\s+\"?\$|\bset\s+-\w*e|\bif\s+!?\s*\w+\s*;", whole)
+    )
+
+
+def _reason(lines: list[str], number: int) -> str:
+    """The words that stand with an exit, on its line and on those just above it in the same branch."""
+    taken = [lines[number - 1]]
+    for line in reversed(lines[max(0, number - 4) : number - 1]):
+        if re.match(r"\s*(?:fi|esac|done|else|elif|\})\b|.*;;\s*$", line):
+            break
+        taken.append(line)
+        if re.search(r"\bthen\b|\bdo\b|\{\s*$", line):
+            break
+    words = " ".join(reversed(taken))
+    # a variable named BLOCKED is no word said to anybody
+    said = re.findall(r"(?:echo|printf|cat|log|fail|die|error)\b[^;&]*", words)
+    return " ".join(said)
+
+
+_PRINT = re.compile(r"(?:^|[;&{(]|\bthen|\belse|\bdo|\)|&&|\|\|)\s*(echo|printf)\s+(.*?)(?=;;|;\s|\s&&|\s\|\||$)")
+
+
+def _read_output(lines: list[str], traits: Traits) -> None:
+    whole = "\n".join(lines)
+    payloads = set(re.findall(r"^\s*(\w+)=\"?\$\((?:cat|</dev/stdin)\)", whole, re.M))
+    to_stderr = re.search(r"^\s*exec\s+1?>&2", whole, re.M) is not None
+    for number, line in enumerate(lines, 1):
+        for match in _PRINT.finditer(line):
+            rest = match[2]
+            if match[1] == "printf":
+                # `printf '%s\n' 'TEXT'`: the text is what counts
+                rest = re.sub(r"""^(["'])%[sb](?:\\n)?\1\s+""", "", rest)
+            text = re.sub(r"^-[neE]+\s+", "", rest).lstrip()
+            unquoted = re.sub(r"\"(?:\\.|[^\"\\])*\"|'[^']*'", "", text)
+            if "|" in unquoted or re.search(r"(?<![&\d])1?>>?\s*[^&\s]", unquoted):
+                continue
+            body = text.lstrip("\"'$")
+            answer = body.startswith("{")
+            if re.search(r">&\s*2|>\s*/dev/stderr|>>\s*/dev/stderr", unquoted) or to_stderr:
+                traits.add("json-on-stderr" if answer else "stderr", number)
+                if REFUSAL.search(text):
+                    traits.add("says-no", number)
+            elif answer:
+                # without quotes around it the shell takes the answer's own quotes away
+                broken = re.match(r"""^"?\{\s*'|^\{""", text) is not None
+                traits.add("not-json" if broken else "json", number, text[:60])
+            elif (shown := re.match(r"""["']?\$\{?(\w+)\}?["']?\s*$""", text)) is not None:
+                if shown[1] in payloads:
+                    traits.add("prose", number, "the payload")
+            elif re.match(r"""["']?\$\(""", text):
+                continue
+            elif text:
+                traits.add("prose", number, text)
+    for match in re.finditer(r"cat\s*(?:>&2\s*)?<<-?\s*['\"]?(\w+)['\"]?(\s*>&2)?[^\n]*\n(.*?)\n\s*\1\b", whole, re.S):
+        at = line_of(whole, match.start())
+        if ">&2" in match[0].split("\n")[0]:
+            traits.add("stderr", at)
+        else:
+            traits.add("json" if match[3].lstrip().startswith("{") else "prose", at, match[3][:60])
+    for match in re.finditer(r"\bjq\s+(?:-\w+\s+)*(?:--arg\s+\S+\s+\S+\s+)*-?n?\w*[^\n|]*'\s*\{", whole):
+        traits.add("json", line_of(whole, match.start()))
+
+
+def _read_functions(lines: list[str], traits: Traits) -> None:
+    """Whether a file that only defines functions calls one of them."""
+    names: list[str] = []
+    outside: list[str] = []
+    inside = False
+    for line in lines:
+        head = re.match(r"\s*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?|\s*function\s+([\w-]+)\s*\{?", line)
+        if head is not None and not inside:
+            names.append(head[1] or head[2])
+            inside = not re.search(r"\}\s*$", line)
+        elif inside:
+            inside = not re.match(r"\}", line)
+        else:
+            outside.append(line)
+    if not names:
+        return
+    rest = [
+        line
+        for line in outside
+        if line.strip() and not re.match(r"#|\s*(?:set|export|readonly|local)\s|\s*[A-Za-z_]\w*=\S*\s*$", line)
+    ]
+    if not rest:
+        traits.add("no-entry-point", 1, names[-1])
