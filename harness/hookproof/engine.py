@@ -16,15 +16,17 @@ from threading import Lock
 
 import msgspec
 
-from . import __version__, catalog, certificate, dialects, observation, runnerspec, selection, suite, trial
+from . import __version__, catalog, certificate, dialects, observation, posture, record, runnerspec, selection, suite, trial
 from .cases import SLEEPY, Case
 from .dialects import Dialect
-from .errors import SubjectError, TimedOut
+from .errors import HarnessError, SubjectError, TimedOut
 from .ground import Ground, Observation
+from .layout import World
+from .ledger import Ledger
 from .pool import Pool
 from .probe import ProbeKit, find_world_folder
 from .process import Limits
-from .protocol import HelloAnswer
+from .protocol import HelloAnswer, RunAnswer
 from .proving import PropertyJob, Proving
 from .reaper import Reaper
 from .results import CaseResult, Footer, Header
@@ -175,6 +177,28 @@ class Engine:
         result = trial.run(job.entry, dialect, job.version, job.asked, subject, self._bench)
         self._streak.note(result.error_kind == "TimedOut")
         return result
+
+    def record(self, job: Job) -> str:
+        """What a trial of this job is made of and comes to, as text that is the same in every run.
+
+        Raises HarnessError when the subject gave no answer to write down.
+        """
+        if self._pool is None:
+            raise RuntimeError("the engine is closed")
+        known = posture.of(job.dialect, job.version, self.hello)
+        texts: list[str] = []
+
+        def witness(world: World, seen: Ledger, answer: RunAnswer, result: CaseResult) -> None:
+            parallel = known is not None and known.order == "parallel"
+            texts.append(record.text(f"{job.id}, asked as {job.asked}", world, seen, answer, result, parallel=parallel))
+
+        def ask_it(subject: Subject) -> CaseResult:
+            return trial.run(job.entry, dialects.load(job.dialect), job.version, job.asked, subject, self._bench, witness)
+
+        result = self._pool.submit(ask_it, wide=False).result()
+        if not texts:
+            raise HarnessError(f"{job.test_id} gave nothing to record: {result.note}", result.hint or None)
+        return texts[0]
 
     # ---- properties ------------------------------------------------------------------------------
 

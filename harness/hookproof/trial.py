@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from .errors import DialectError, HarnessError, HookproofError, SubjectError, Ti
 from .layout import World, clear_away, lay_out
 from .liveness import Liveness
 from .probe import ProbeKit
-from .protocol import HelloAnswer
+from .protocol import HelloAnswer, RunAnswer
 from .results import CaseResult, Check, Moment, Status
 from .selection import Job
 from .subject import Reply, Subject
@@ -35,12 +36,18 @@ class Bench:
     """The command that runs the same subject again, to be followed by `--case ID`."""
 
 
-def run(entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subject, bench: Bench) -> CaseResult:
+Witness = Callable[[World, ledger.Ledger, RunAnswer, CaseResult], None]
+"""Looks at a trial once it is judged, while its world still stands."""
+
+
+def run(
+    entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subject, bench: Bench, witness: Witness | None = None
+) -> CaseResult:
     """Ask one case of one subject. Never raises for what the subject does."""
     result = blank(entry, asked, bench.rerun)
     began = time.perf_counter()
     try:
-        _ask(entry, dialect, version, asked, subject, bench, result)
+        _ask(entry, dialect, version, asked, subject, bench, result, witness)
     except SubjectError as error:
         result.status, result.error_kind = "error", type(error).__name__
         result.note, result.hint = error.message, error.hint or ""
@@ -71,7 +78,16 @@ def blank(entry: Entry, asked: str, rerun: str) -> CaseResult:
     )
 
 
-def _ask(entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subject, bench: Bench, result: CaseResult) -> None:
+def _ask(
+    entry: Entry,
+    dialect: Dialect,
+    version: str,
+    asked: str,
+    subject: Subject,
+    bench: Bench,
+    result: CaseResult,
+    witness: Witness | None,
+) -> None:
     case = entry.case
     world = lay_out(case, dialect, version, asked, bench.kit, bench.folder)
     try:
@@ -90,7 +106,9 @@ def _ask(entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subj
                 raise HarnessError(
                     f"a probe of {case.id} could not write its ledger: {trouble[0]}", f"see the space of {bench.folder}"
                 )
-            _record(entry, dialect, world, reply, alive, bench, result)
+            seen = _record(entry, dialect, world, reply, alive, bench, result)
+            if witness is not None:
+                witness(world, seen, reply.answer, result)
     finally:
         subject.settle()
         clear_away(world)
@@ -98,18 +116,18 @@ def _ask(entry: Entry, dialect: Dialect, version: str, asked: str, subject: Subj
 
 def _record(
     entry: Entry, dialect: Dialect, world: World, reply: Reply, alive: list[str] | None, bench: Bench, result: CaseResult
-) -> None:
+) -> ledger.Ledger:
     seen = ledger.read(world.probes)
     result.timeline, result.complained = _timeline(seen), reply.complained
     answer = reply.answer
     if answer.unsupported is not None:
         result.status = "fail"
         result.note = f'the runner declared what this case needs and now answers "unsupported": {answer.unsupported}'
-        return
+        return seen
     if answer.error is not None:
         result.status, result.error_kind = "error", "AdapterError"
         result.note = f"the adapter itself failed: {answer.error}"
-        return
+        return seen
     if unborn := seen.unborn():
         raise HarnessError(f"{unborn[0]} was started and could not note it", f"see the space of {bench.folder}")
     if seen.torn:
@@ -130,6 +148,7 @@ def _record(
     result.status = _status(result.checks, entry)
     if not result.checks:
         result.note = "nothing of this case can be judged for a runner of scope chain"
+    return seen
 
 
 def _status(checks: list[Check], entry: Entry) -> Status:

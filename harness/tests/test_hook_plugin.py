@@ -43,7 +43,7 @@ def test_a_good_script_ends_with_0_and_the_folder_is_left_as_it_was(run: Run, tm
     before = sorted(path.name for path in tmp_path.iterdir())
     done = run(*PYTEST, "--hook=./good.sh", *FEW)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "a guard: it refuses some things and passes others" in done.stdout
+    assert "a guard script: it refuses some things and passes others" in done.stdout
     assert "proved" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 

@@ -23,7 +23,6 @@ import msgspec
 
 from .. import known, results, suite
 from ..errors import HarnessError, UsageError
-from ..hooks import command as hooks
 from ..results import BAD, CaseResult, Footer, Header
 from ..views import terminal
 
@@ -51,7 +50,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write-known", metavar="FILE", help="write the failures to a new file of known failures")
     parser.add_argument("--results", metavar="FILE", help="keep the event stream in this file")
     parser.add_argument("--json", action="store_true", help="print the event stream instead of words")
-    hooks.arguments(parser)
+    _hook_arguments(parser)
+
+
+def _hook_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("hook scripts")
+    group.add_argument("--hook", action="append", default=[], metavar="SCRIPT", help="a hook script to prove (repeatable)")
+    group.add_argument("--settings", action="append", default=[], metavar="FILE", help="all handlers of a settings file")
+    group.add_argument("--event", metavar="EVENT", help="the event of --hook; else guessed from the script")
+    group.add_argument("--matcher", metavar="MATCHER", help="the matcher that --hook will have")
+    group.add_argument("--refuse", action="append", default=[], metavar="STIMULUS", help="a command that it must refuse")
+    group.add_argument("--accept", action="append", default=[], metavar="STIMULUS", help="a command that it must pass")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
     if options.hook or options.settings:
         if options.runner:
             raise UsageError("--runner and --hook are two kinds of proof", "give one of them")
+        from ..hooks import command as hooks
+
         return hooks.run(options)
     if not options.runner:
         raise UsageError("nothing to check was named", "give --runner RUNNER, --hook SCRIPT or --settings FILE")

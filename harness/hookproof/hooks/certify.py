@@ -45,7 +45,7 @@ class HookReport:
     @property
     def first_line(self) -> str:
         """What it is; and of a guard that refused nothing, that first."""
-        what = f"{self.script.where}: {_a(self.kind)}: {kind.MEANING[self.kind]}"
+        what = f"{self.script.where}: {_a(self.kind)} script: {kind.MEANING[self.kind]}"
         if self.kind == "guard" and self.refused is None:
             tried = f", though it tried ({self.tried.fired.ended} on {self.tried.stimulus.id})" if self.tried else ""
             return f"this guard refused nothing{tried}: {self.script.where}"

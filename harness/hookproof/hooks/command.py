@@ -20,17 +20,6 @@ from .meaning import Reader
 from .script import Script
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that only the proof of a script has."""
-    group = parser.add_argument_group("hook scripts")
-    group.add_argument("--hook", action="append", default=[], metavar="SCRIPT", help="a hook script to prove (repeatable)")
-    group.add_argument("--settings", action="append", default=[], metavar="FILE", help="all handlers of a settings file")
-    group.add_argument("--event", metavar="EVENT", help="the event of --hook; else guessed from the script")
-    group.add_argument("--matcher", metavar="MATCHER", help="the matcher that --hook will have")
-    group.add_argument("--refuse", action="append", default=[], metavar="STIMULUS", help="a command that it must refuse")
-    group.add_argument("--accept", action="append", default=[], metavar="STIMULUS", help="a command that it must pass")
-
-
 def asked(options: argparse.Namespace) -> asking.Asked:
     """What the options mean. Raises UsageError."""
     if len(options.dialect) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from functools import lru_cache
 
 TOOLS: frozenset[str] = frozenset({
@@ -100,7 +101,7 @@ def names_of(matcher: str) -> list[str] | None:
     """The names of a matcher that is a list in some version; None for a regular expression."""
     if not LIST_332.match(matcher):
         return None
-    return [name.strip() for name in re.split(r"[|,]", matcher)]
+    return [name.strip() for name in re.split(r"[|,]", matcher, maxsplit=200)[:200]]
 
 
 _NOT_JAVASCRIPT = re.compile(r"\(\?[aiLmsux]+[):-]|\(\?P|\(\?#|\(\?\(|[*+?}]\+|\(\?>|\\[AZ]")
@@ -119,7 +120,10 @@ def pattern_of(matcher: str) -> re.Pattern[str] | str:
     if odd is not None:
         return f'"{odd[0]}" is not known to JavaScript'
     try:
-        compiled = re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", matcher).replace(r"\p", "p"))
+        with warnings.catch_warnings():
+            # what Python is going to read differently one day is no news about a matcher
+            warnings.simplefilter("ignore", FutureWarning)
+            compiled = re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", matcher).replace(r"\p", "p"))
         # one that could take exponential time is not tried: it counts as matching whatever it is asked
         return _ANYTHING if repeats_a_repetition(matcher) or re.search(r"\|[^()]*\)[+*{]", matcher) else compiled
     except (re.error, RecursionError, OverflowError) as error:

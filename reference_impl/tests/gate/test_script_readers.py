@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,3 +65,10 @@ def test_python_that_cannot_be_parsed_says_where() -> None:
 @given(st.text(max_size=300), st.sampled_from(["sh", "bash", "python", "node"]))
 def test_no_script_is_too_odd_to_be_read(text: str, language: str) -> None:
     traits_of(text, language)
+
+
+@pytest.mark.parametrize("piece", ["| while x\n", "cat <<A\n", "jq -n ", "f() {\n", "$("])
+def test_a_huge_script_is_read_in_seconds(piece: str) -> None:
+    began = time.process_time()
+    traits_of(piece * 30000 + "end", "sh")
+    assert time.process_time() - began < 15

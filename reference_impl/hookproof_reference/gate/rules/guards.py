@@ -129,16 +129,6 @@ def _loss(launch: Launch) -> str | None:
     """What comes behind the script's step and takes its exit code away."""
     parts = launch.steps
     if launch.script is None:
-        last = parts[-1] if parts else None
-        previous = parts[-2] if len(parts) > 1 else None
-        if (
-            last is not None
-            and previous is not None
-            and previous.then == "||"
-            and last.name in ("true", ":")
-            and "exit 2" in launch.command
-        ):
-            return None
         return None
     step = parts[launch.step]
     if step.words and step.words[0].value == "!" and "if" not in launch.command.split():

@@ -277,7 +277,12 @@ def _check_everything(context: Context) -> Iterator[Found]:
                     group.matcher, f'in "{text}" the star repeats the letter before it; it is no glob', severity="info"
                 )
         pattern = pattern_of(text)
-        if not isinstance(pattern, str) and pattern.pattern and not re.search(r"\(\?!", text) and all(pattern.search(name) for name in _PROBES):
+        if (
+            not isinstance(pattern, str)
+            and pattern.pattern
+            and not re.search(r"\(\?!", text)
+            and all(pattern.search(name) for name in _PROBES)
+        ):
             yield context.at(group.matcher, f'"{text}" is a regular expression that matches the name of every tool')
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from .traits import REFUSAL, Traits, common, line_of
 
@@ -141,13 +142,22 @@ def _read_output(lines: list[str], traits: Traits) -> None:
                 continue
             elif text:
                 traits.add("prose", number, text)
-    for match in re.finditer(r"cat\s*(?:>&2\s*)?<<-?\s*['\"]?(\w+)['\"]?(\s*>&2)?[^\n]*\n(.*?)\n\s*\1\b", whole, re.S):
-        at = line_of(whole, match.start())
-        if ">&2" in match[0].split("\n")[0]:
+    _read_documents(whole, traits)
+
+
+def _read_documents(whole: str, traits: Traits) -> None:
+    """What `cat <<TAG` and jq print. The first twenty of each are enough, whatever the script."""
+    for head in islice(re.finditer(r"\bcat\b[^\n<]{0,80}<<-?\s*['\"]?(\w+)['\"]?([^\n]*)\n", whole), 20):
+        end = re.compile(rf"^\s*{head[1]}\s*$", re.M).search(whole, head.end())
+        if end is None:
+            continue
+        body = whole[head.end() : end.start()]
+        at = line_of(whole, head.start())
+        if ">&2" in head[0]:
             traits.add("stderr", at)
-        else:
-            traits.add("json" if match[3].lstrip().startswith("{") else "prose", at, match[3][:60])
-    for match in re.finditer(r"\bjq\s+(?:-\w+\s+)*(?:--arg\s+\S+\s+\S+\s+)*-?n?\w*[^\n|]*'\s*\{", whole):
+        elif not re.search(r"(?<!<)>\s*[\w\"$/.]", head[0]):
+            traits.add("json" if body.lstrip().startswith("{") else "prose", at, body[:60])
+    for match in islice(re.finditer(r"\bjq\b(?:[^\n|']|\\\n){0,400}'\s*\{", whole), 20):
         traits.add("json", line_of(whole, match.start()))
 
 

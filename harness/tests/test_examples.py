@@ -1,0 +1,38 @@
+"""Each example runner keeps what it declares: a reader may copy it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hookproof import suite
+
+EXAMPLES = {
+    "node": ("node", "lecode-1.0"),
+    "chain": ("python3", "lecode-1.0"),
+    "oneshot": ("jq", "core-1"),
+}
+"""Example -> the program that it needs, and the requirement set that it keeps."""
+
+
+def test_every_example_is_put_to_the_proof() -> None:
+    runners = suite.fixtures() / "runners"
+    assert {path.stem for path in runners.iterdir() if path.is_file()} >= set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_certifies(name: str, tmp_path: Path) -> None:
+    needs, kept = EXAMPLES[name]
+    if shutil.which(needs) is None:
+        pytest.skip(f"not tested: {needs} is not installed")
+    command = [sys.executable, "-m", "hookproof.cli", "check", "--runner", f"example:{name}", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    footer = json.loads(done.stdout.splitlines()[-1])
+    assert kept in footer["certified"]
+    assert not list(tmp_path.iterdir())
