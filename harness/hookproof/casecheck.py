@@ -160,6 +160,9 @@ def _names(case: Case) -> Iterator[Finding]:
     handlers = [f"h{number}" for number in range(1, len(case.handlers) + 1)]
     tools = [f"t{number}" for number in range(1, len(case.tool_calls()) + 1)]
     everyone = [*handlers, *tools]
+    for path, name in case.links.items():
+        if name not in handlers:
+            yield ("links", path), _nobody(name, handlers)
     for number, handler in enumerate(case.handlers):
         for field in ("wait_for", "wait_for_end"):
             name = getattr(handler, field)
@@ -208,6 +211,8 @@ def _neutral(case: Case) -> Iterator[Finding]:
             yield (*keys, "tool"), f'{own}: tools are {", ".join(TOOLS)} and {SERVER_TOOL}SERVER__TOOL, not "{call.tool}"'
     if case.settings is not None:
         yield ("settings",), f"{own}: its settings are written from the handlers"
+    if case.links:
+        yield ("links",), f"{own}: its handlers have no other names"
     for number, handler in enumerate(case.handlers):
         for field in ("if_", "native"):
             if getattr(handler, field):

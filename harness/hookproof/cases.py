@@ -308,6 +308,8 @@ class Case(Strict, kw_only=True):
     handlers: list[Handler] = []
     settings: list[NativeSettings] | None = None
     """Instead of the settings that the dialect writes for the handlers."""
+    links: dict[Annotated[str, Meta(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$")], ProbeName] = {}
+    """Files of the project that are a handler as well: `ci/guard.sh` is it, `ci/guard.py` becomes it when Python runs it."""
     call: Call | None = None
     calls: list[Call] | None = None
     prompt: str | None = None

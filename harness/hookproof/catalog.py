@@ -12,11 +12,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from . import __version__, casecheck, casefile, dialects, requirements, strictyaml, suite
+from . import __version__, casecheck, casefile, dialects, requirements, statements, strictyaml, suite
 from .cases import Case, Rule, Strict
 from .errors import HarnessError, UsageError
 from .mistakes import Mistake, Mistaken, failure, near, near_id, shown, suggestion
 from .requirements import RequirementSet
+from .statements import StatementFile
 from .strictyaml import Document
 
 RETIRED = "retired.yaml"
@@ -68,6 +69,8 @@ class Catalog:
     retired: frozenset[str]
     requirements: tuple[RequirementSet, ...] = ()
     """The frozen requirement sets, by name."""
+    statements: tuple[StatementFile, ...] = ()
+    """The rows of the source documents, one list for each dialect."""
     _by_id: dict[str, Entry] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -174,6 +177,7 @@ class _Gathering:
         self.seen: set[Path] = set()
         self.reads: list[casefile.Read] = []
         self.sets: list[tuple[RequirementSet, Document]] = []
+        self.statements: list[tuple[StatementFile, Document]] = []
         self.retired: dict[str, str] = {}
         self.mistakes: list[Mistake] = []
         self.incomplete = False
@@ -192,6 +196,8 @@ class _Gathering:
         try:
             if path.name == RETIRED:
                 self.retired |= casefile.convert(strictyaml.load(path), RetiredFile).retired
+            elif path.name == statements.FILE:
+                self.statements.append(statements.read(path))
             elif path.parent.name == REQUIREMENTS:
                 self.sets.append(requirements.read(path))
             else:
@@ -210,10 +216,12 @@ class _Gathering:
             for read in self.reads:
                 self.mistakes += self._across(read, _faults_for(read.path))
         sets = tuple(sorted((made for made, _ in self.sets), key=lambda made: made.name))
-        catalog = Catalog(tuple(self.entries.values()), self.rules, frozenset(self.retired), sets)
+        rows = tuple(made for made, _ in self.statements)
+        catalog = Catalog(tuple(self.entries.values()), self.rules, frozenset(self.retired), sets, rows)
         if not self.incomplete:
             for made, document in self.sets:
                 self.mistakes += requirements.mistakes(made, document, catalog)
+            self.mistakes += statements.mistakes(self.statements, catalog)
         return catalog, self.mistakes
 
     def _rules(self, read: casefile.Read) -> Iterator[Mistake]:

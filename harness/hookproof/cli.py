@@ -12,7 +12,7 @@ from . import __version__
 from .errors import HookproofError
 
 COMMANDS: dict[str, str] = {
-    "check": "put a runner to the proof, in a clean child run",
+    "check": "put a runner, a hook script or a gate to the proof, in a clean child run",
     "cases": "list, show or export the cases",
     "rules": "list the rules and say which are tested",
     "schema": "print a JSON Schema: protocol, cases or results",
@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "replay": "ask a runner the failing example of a property again",
     "lint": "judge settings files of hooks before any hook runs",
     "scaffold": "write a hooks block and a handler script that refuses when it fails",
+    "record": "stand in for a hook script and note what it is given and what it answers",
     "faults": "plant each known fault in the reference and see the cases catch it",
 }
 """Name -> what it is for; each is the module of that name in `commands`."""

@@ -56,10 +56,11 @@ class _Streak:
 class Engine:
     """A run. Raises UsageError, SubjectError, DialectError or CaseFileError when it cannot even begin."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, known: catalog.Catalog | None = None) -> None:
         self.options = options
-        self.catalog = catalog.load([suite.conformance(), *options.case_folders])
-        spec = runnerspec.parse(options.runner, options.base)
+        # who makes many engines loads the cases once
+        self.catalog = known or catalog.load([suite.conformance(), *options.case_folders])
+        self.spec = spec = runnerspec.parse(options.runner, options.base)
         place = find_world_folder()
         self._reaper = Reaper()
         self._folder = Path(tempfile.mkdtemp(prefix="hookproof-", dir=place))
@@ -177,6 +178,11 @@ class Engine:
         result = trial.run(job.entry, dialect, job.version, job.asked, subject, self._bench)
         self._streak.note(result.error_kind == "TimedOut")
         return result
+
+    def asks(self, job: Job) -> bool:
+        """Whether the runner is asked at all: a case may not apply to it, or need --slow."""
+        dialect = dialects.load(job.dialect)
+        return trial.not_asked(job, self.hello, dialect, self.options.slow, self.options.rerun) is None
 
     def record(self, job: Job) -> str:
         """What a trial of this job is made of and comes to, as text that is the same in every run.

@@ -7,6 +7,7 @@ what it is in three constants (TITLE, ORIGIN, DIALECTS), which are read without 
 from __future__ import annotations
 
 import ast
+import random
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,9 @@ from pathlib import Path
 from threading import Event
 from typing import Literal
 
-from . import dialects
+from . import catalog, dialects, suite
 from .cases import SLEEPY
-from .catalog import Entry
+from .catalog import Catalog, Entry
 from .engine import Engine, Options
 from .errors import SubjectError, UsageError
 from .mistakes import Mistake, failure, suggestion
@@ -30,6 +31,8 @@ LONGEST = 20
 """Lines that a fault may need for its change, imports and constants not counted."""
 AT_ONCE = 2
 """So many faults are tried side by side."""
+SAMPLE = 40
+"""So many of the cases that do not name a fault are asked to tell how wide it is; all of them in a wide run."""
 
 CONSTANTS = ("TITLE", "ORIGIN", "DIALECTS")
 SEEN_ELSEWHERE = ("public report", "observed deviation")
@@ -66,7 +69,10 @@ class Proof:
     """Cases that name it and are slow."""
     broken: tuple[str, ...] = ()
     """Where it did not answer as a runner must: a crash is no fault of the kind that cases can prove anything by."""
-    asked: int = 0
+    sampled: int = 0
+    """How many cases that do not name it were asked, ..."""
+    touched: int = 0
+    """... and how many there are."""
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -75,8 +81,10 @@ class Proof:
 
     @property
     def share(self) -> float:
-        """Which part of the cases that it was asked it fails."""
-        return len(self.failed) / self.asked if self.asked else 0.0
+        """Which part of all the cases that it could touch it fails, as far as the sample tells."""
+        elsewhere = len(self.others) / self.sampled * self.touched if self.sampled else 0.0
+        everything = len(self.named) + self.touched
+        return (sum(self.named.values()) + elsewhere) / everything if everything else 0.0
 
     @property
     def verdict(self) -> Verdict:
@@ -184,32 +192,42 @@ def disagreements(faults: Sequence[Fault], entries: Sequence[Entry]) -> list[str
 # ---- the proof -----------------------------------------------------------------------------------
 
 
-def prove_all(faults: Sequence[Fault], entries: Sequence[Entry], folders: Sequence[Path], *, slow: bool) -> Iterator[Proof]:
+def prove_all(
+    faults: Sequence[Fault], entries: Sequence[Entry], folders: Sequence[Path], *, slow: bool, wide: bool = False
+) -> Iterator[Proof]:
     """The proof of each fault, in their order, some under way ahead."""
     stop = Event()
+    known = catalog.load([suite.conformance(), *folders])
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="hookproof-fault") as pool:
         try:
-            yield from pool.map(lambda fault: prove(fault, entries, folders, slow=slow, stop=stop), faults)
+            yield from pool.map(lambda fault: prove(fault, entries, known, slow=slow, wide=wide, stop=stop), faults)
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def prove(fault: Fault, entries: Sequence[Entry], folders: Sequence[Path], *, slow: bool, stop: Event | None = None) -> Proof:
-    """Ask a fault the cases that it could touch.
+def prove(
+    fault: Fault, entries: Sequence[Entry], known: Catalog, *, slow: bool, wide: bool = False, stop: Event | None = None
+) -> Proof:
+    """Ask a fault the cases that name it, and of the others that it could touch a sample (`wide`: all).
 
     Cases that sleep are asked only where they name it: sleeping through all of them would take most of the time.
     """
     named = [e for e in entries if fault.id in e.case.killed_by]
     untried = tuple(e.id for e in named if e.case.slow and not slow)
-    wanted = [e.id for e in entries if (e in named or _touches(e, fault)) and e.id not in untried]
-    if not wanted:
+    others = [e.id for e in entries if e not in named and _touches(e, fault)]
+    touched = len(others)
+    if not wide and touched > SAMPLE:
+        # the same sample each time: a fault that is too wide is so in every run
+        others = random.Random(fault.id).sample(others, SAMPLE)
+    wanted = [*(e.id for e in named if e.id not in untried), *others]
+    if len(wanted) == len(others):
         return Proof(fault, untried=untried)
     # -S: a start is dear, and it finds the reference by itself; -B: nothing is left beside the fixtures
     runner = shlex.join([sys.executable, "-B", "-S", str(fault.path.absolute())])
     try:
-        results = ask(runner, wanted, folders, fault.dialects, slow=slow, stop=stop)
+        results = ask(runner, wanted, known, fault.dialects, slow=slow, stop=stop)
     except SubjectError as error:
         return Proof(fault, untried=untried, broken=(str(error),))
     failed = {r.id for r in results if r.status in ("fail", "warn")}
@@ -217,17 +235,18 @@ def prove(fault: Fault, entries: Sequence[Entry], folders: Sequence[Path], *, sl
     return Proof(
         fault,
         named={e.id: e.id in failed for e in named if e.id not in untried},
-        others=tuple(r.id for r in results if r.id in failed and r.id not in names),
+        others=tuple(dict.fromkeys(r.id for r in results if r.id in failed and r.id not in names)),
         untried=untried,
         broken=tuple(f"{r.id}: {r.note}" for r in results if r.status in ("error", "harness-error")),
-        asked=sum(r.status not in ("not-tested", "not-applicable") for r in results),
+        sampled=len({r.id for r in results if r.id not in names and r.status not in ("not-tested", "not-applicable")}),
+        touched=touched,
     )
 
 
 def ask(
     runner: str,
     case_ids: Sequence[str],
-    folders: Sequence[Path] = (),
+    known: Catalog | None = None,
     dialects: Sequence[str] = (),
     *,
     slow: bool = False,
@@ -239,11 +258,10 @@ def ask(
         base=Path.cwd(),
         dialects=tuple(dialects),
         case_ids=tuple(case_ids),
-        case_folders=tuple(folders),
         slow=slow,
         workers=AT_ONCE,
     )
-    engine = Engine(options)
+    engine = Engine(options, known)
     try:
         results = []
         for job in engine.jobs:

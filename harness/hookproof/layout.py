@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,19 +43,21 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
     Names in it are opaque: a runner must not be able to switch on what is being tested.
     Raises HarnessError when the folders cannot be made, DialectError for what the dialect cannot say.
     """
-    root = folder / f"w{secrets.token_hex(6)}"
-    project, home, probes = root / "project", root / "home", root / "p"
+    name = secrets.token_hex(10)
+    root = Path(f"{folder}/w{name[:12]}")
+    project, home, probes = Path(f"{root}/project"), Path(f"{root}/home"), Path(f"{root}/p")
     try:
         for made in (root, project, home, probes):
             os.mkdir(made)
         commands = _place_handlers(case, dialect, version, kit, probes)
         settings = _write_settings(case, dialect, version, commands, project, home)
+        _link(case.links, commands, project)
         steps = _steps(case, kit, probes, dialect)
     except OSError as error:
         raise HarnessError(f"the world of {case.id} cannot be laid out: {error}", f"look at the free space of {folder}") from None
     session = case.session
     request = Run(
-        id=f"r{secrets.token_hex(4)}",
+        id=f"r{name[12:]}",
         dialect=asked,
         world=RequestWorld(root=str(root), project=str(project), home=str(home), cwd=str(project), env=dict(case.env)),
         settings=settings,
@@ -133,15 +136,29 @@ def _write_settings(
     else:
         written = [(native.scope, _with_probes(native.text, handlers)) for native in case.settings]
     listed = []
+    taken: set[str] = set()
     for number, (scope, text) in enumerate(written):
-        place = home if scope == "user" else project
-        path = place / dialect.settings_file
-        if path.exists():
-            path = path.with_stem(f"{path.stem}-{number}")
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        listed.append(Settings(scope=scope, path=str(path)))  # type: ignore[arg-type]
+        path = f"{home if scope == 'user' else project}/{dialect.settings_file}"
+        if path in taken:
+            stem, suffix = os.path.splitext(path)
+            path = f"{stem}-{number}{suffix}"
+        taken.add(path)
+        with suppress(FileExistsError):
+            os.mkdir(os.path.dirname(path))
+        with open(path, "wb", buffering=0) as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+        listed.append(Settings(scope=scope, path=path))  # type: ignore[arg-type]
     return listed
+
+
+def _link(links: dict[str, str], handlers: dict[str, Placed], project: Path) -> None:
+    for name, handler in links.items():
+        path, command = project / name, handlers[handler].command
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".py":
+            path.write_text(f"import os, sys\nos.execv({command!r}, [{command!r}, *sys.argv[1:]])\n", "ascii")
+        else:
+            path.symlink_to(command)
 
 
 def _with_probes(text: str, handlers: dict[str, Placed]) -> str:
@@ -179,10 +196,11 @@ def _tool_call(call: Call, name: str, program: str, probes: Path, dialect: Diale
     value: Any = call.input if given(call.input) else {}
     tool = dialect.tools.get(call.tool, call.tool)
     text = json.dumps(value)
-    if len(text) > LARGEST_INLINE or _has_lone_surrogate(value):
-        path = probes / f"{name}.input.json"
-        path.write_text(text, "ascii")
-        return ToolCall(id=name, name=tool, input=None, program=program, input_file=str(path))
+    if len(text) > LARGEST_INLINE or ("\\ud" in text and _has_lone_surrogate(value)):
+        path = f"{probes}/{name}.input.json"
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        return ToolCall(id=name, name=tool, input=None, program=program, input_file=path)
     return ToolCall(id=name, name=tool, input=value, program=program)
 
 
@@ -196,9 +214,9 @@ def _has_lone_surrogate(value: Any) -> bool:
 
 def clear_away(world: World) -> None:
     """Remove a world. Most hold only what we wrote and what the probes did: that needs no walk through a tree."""
+    settings = dict.fromkeys(os.path.dirname(settings.path) for settings in world.request.settings)
     try:
-        for folder in (world.probes, world.home, *{Path(s.path).parent for s in world.request.settings}, world.project):
-            place = os.fspath(folder)
+        for place in (*settings, f"{world.probes}", f"{world.home}", f"{world.project}"):
             for name in os.listdir(place):
                 os.unlink(f"{place}/{name}")
             os.rmdir(place)

@@ -8,6 +8,7 @@ write the journal itself.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +42,7 @@ class Timed:
 class Ledger:
     """The facts of one world, in order. `folder` is where the probes wrote them."""
 
-    folder: Path
+    folder: str
     facts: list[Fact] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
     """Journal lines that could not be read: our machinery's fault."""
@@ -78,7 +79,8 @@ class Ledger:
         A handler says so through its FIFO; it may also have been killed by its runner just then.
         """
         noted = {f"{f.probe}.{f.run}" for f in self.facts if f.kind == "start"}
-        return sorted(name for path in self.folder.glob("t*.s") if (name := path.stem) not in noted)
+        claimed = (name[:-2] for name in os.listdir(self.folder) if name.startswith("t") and name.endswith(".s"))
+        return sorted(name for name in claimed if name not in noted)
 
     def lonely(self) -> list[str]:
         """Probes that waited for another in vain."""
@@ -136,13 +138,14 @@ class Ledger:
 
     def _mtime(self, name: str) -> float | None:
         try:
-            return (self.folder / name).stat().st_mtime
+            return os.stat(f"{self.folder}/{name}").st_mtime
         except OSError:
             return None
 
     def _bytes(self, name: str) -> bytes | None:
         try:
-            return (self.folder / name).read_bytes()
+            with open(f"{self.folder}/{name}", "rb", buffering=0) as file:
+                return file.read()
         except OSError:
             return None
 
@@ -150,7 +153,8 @@ class Ledger:
 def read(folder: Path) -> Ledger:
     """The ledger of the world whose probes wrote into `folder`; empty when no probe was started."""
     try:
-        lines = (folder / "journal").read_text("ascii", "replace").splitlines()
+        with open(f"{folder}/journal", "rb", buffering=0) as file:
+            lines = file.read().decode("ascii", "replace").splitlines()
     except FileNotFoundError:
         lines = []
     return parse(folder, lines)
@@ -158,7 +162,7 @@ def read(folder: Path) -> Ledger:
 
 def parse(folder: Path, lines: Iterable[str]) -> Ledger:
     """A ledger from the journal's lines: KIND PROBE RUN [DETAIL]."""
-    ledger = Ledger(folder)
+    ledger = Ledger(str(folder))
     for line in lines:
         words = line.split(" ", 3)
         if len(words) < 3 or words[0] not in ("start", "read", "term", "lonely", "end", "dies") or not words[2].isdigit():

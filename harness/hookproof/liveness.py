@@ -26,8 +26,10 @@ class Liveness:
         self._fifos: dict[str, int] = {}
         self._complaints: list[str] = []
         try:
-            for fifo in folder.glob("h*.live"):
-                self._fifos[fifo.stem] = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            for name in os.listdir(folder):
+                if name.startswith("h") and name.endswith(".live"):
+                    fifo = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+                    self._fifos[name.removesuffix(".live")] = fifo
         except OSError:
             self.close()
             raise

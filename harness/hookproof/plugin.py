@@ -46,6 +46,7 @@ class Option:
 
 OPTIONS = (
     Option("runner", "the hook runner to judge: a file (./myimpl), reference, or example:NAME", "RUNNER"),
+    Option("gate", "the gate to judge, a validator of settings files: a file (./validator), or lint", "GATE"),
     Option("dialect", "judge only this dialect, e.g. lecode or lecode/1.0 (repeatable)", "DIALECT", True),
     Option("family", "only the cases of this family (repeatable)", "FAMILY", True),
     Option("case", "only the case of exactly this id (repeatable)", "ID", True),
@@ -62,9 +63,10 @@ OPTIONS = (
     Option("event", "the event of --hook; else guessed from the script", "EVENT"),
     Option("matcher", "the matcher that --hook will have", "MATCHER"),
     Option("refuse", "a command that --hook must refuse, or a file with a payload (repeatable)", "STIMULUS", True),
+    Option("policy", "samples for --hook with what is expected of them", "FILE"),
     Option("accept", "a command that --hook must pass, or a file with a payload (repeatable)", "STIMULUS", True),
 )
-SUBJECTS = ("runner", "hook")
+SUBJECTS = ("runner", "gate", "hook")
 """The options that name a subject: without one of them this plugin does nothing."""
 
 SUITE = pytest.StashKey[Path]()
@@ -187,12 +189,12 @@ def _options_defined_in(conftest: Path) -> set[str]:
 
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Begin the proof: the handshake comes before any test is collected."""
-    runner, hook = config.getoption("hookproof_runner"), config.getoption("hookproof_hook")
-    if not (runner or hook) or config.option.help or config.option.version:
+    named = [name for name in SUBJECTS if config.getoption(f"hookproof_{name}")]
+    if not named or config.option.help or config.option.version:
         return None
-    if runner and hook:
-        raise pytest.UsageError("--runner and --hook are two kinds of proof: give one of them")
-    if hook:
+    if len(named) > 1:
+        raise pytest.UsageError(f"{' and '.join(f'--{name}' for name in named)} are two kinds of proof: give one of them")
+    if named == ["hook"]:
         from .hooks import proof as hook_proof
 
         hook_proof.begin(config)
@@ -266,12 +268,30 @@ def hookproof_property(request: pytest.FixtureRequest) -> Callable[[], None]:
     return _judgement(request)
 
 
+@pytest.fixture
+def hookproof_record(request: pytest.FixtureRequest) -> str:
+    """What one case of the suite is made of and comes to, as text that is the same in every run."""
+    record: str = _proof(request).record(request.param)
+    return record
+
+
+@pytest.fixture
+def hookproof_gate(request: pytest.FixtureRequest) -> Callable[[], None]:
+    """One settings file of the suite: call it to have the gate judge it, and its valid twin."""
+    return _judgement(request)
+
+
 def _judgement(request: pytest.FixtureRequest) -> Callable[[], None]:
+    proof = _proof(request)
+    job, item = request.param, request.node
+    return lambda: proof.judge(item, job)
+
+
+def _proof(request: pytest.FixtureRequest) -> Any:
     proof = request.config.stash.get(PROOF, None)
     if proof is None:
         pytest.fail("the suite needs a subject: pytest --runner=./myimpl", pytrace=False)
-    job, item = request.param, request.node
-    return lambda: proof.judge(item, job)
+    return proof
 
 
 @pytest.fixture

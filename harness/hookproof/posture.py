@@ -32,11 +32,23 @@ _CLAUDE_CODE = Posture(
     timeout_unit="s",
     timeout_default=600,
 )
+_TEAAGENT = Posture(
+    order="sequential",
+    on_veto="stop",
+    failure=_CLOSED,
+    reason="first",
+    rewrite="chained",
+    ask_without_person="deny",
+    defer="none",
+    timeout_unit="s",
+    timeout_default=30,
+)
 
 KNOWN: dict[str, Posture] = {
     "lecode/1.0": _LECODE,
     "claude-code/2.1.178": _CLAUDE_CODE,
     "claude-code/2.1.332": _CLAUDE_CODE,
+    "teaagent/1": _TEAAGENT,
 }
 """The posture of a known dialect is fixed by its rules; only `core` takes it from hello."""
 

@@ -60,11 +60,12 @@ class ProbeKit:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._program = folder.absolute() / "probe"
+        program = folder.absolute() / "probe"
+        self._program = str(program)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._program.write_bytes(_program())
-            self._program.chmod(0o755)
+            program.write_bytes(_program())
+            program.chmod(0o755)
         except OSError as error:
             raise HarnessError(
                 f"cannot write the probes' program into {folder}: {error.strerror}", "set TMPDIR to a folder that can be written"
@@ -91,13 +92,14 @@ class ProbeKit:
         return path
 
     def _write(self, folder: Path, name: str, act: Act) -> None:
-        (folder / f"{name}.act").write_bytes(_script(folder, name, act))
+        path = f"{folder}/{name}"
+        _put(f"{path}.act", _script(path, act))
         if name.startswith("h"):
-            os.mkfifo(folder / f"{name}.live")
+            os.mkfifo(f"{path}.live")
         try:
-            (folder / name).hardlink_to(self._program)
+            os.link(self._program, path)
         except OSError:
-            (folder / name).symlink_to(self._program)
+            os.symlink(self._program, path)
 
 
 def _program() -> bytes:
@@ -142,10 +144,16 @@ def _is_tmpfs(folder: Path) -> bool:
     return any(line.split(" ")[1:3] == [str(folder), "tmpfs"] for line in mounts)
 
 
-def _script(folder: Path, name: str, act: Act) -> bytes:
-    """The act as the shell text that `probe.sh` reads; long texts go into files beside it."""
+def _put(path: str, data: bytes) -> None:
+    # plain calls: hundreds of such files are written in a second, and a Path for each costs more than the file
+    with open(path, "wb", buffering=0) as file:
+        file.write(data)
+
+
+def _script(path: str, act: Act) -> bytes:
+    """The act of the probe at `path` as the shell text that `probe.sh` reads; long texts go into files beside it."""
     # found again in a child's environment, even if it closed everything that it had open
-    lines = [b"export HOOKPROOF_PROBE=" + quote(os.fsencode(folder / name))]
+    lines = [b"export HOOKPROOF_PROBE=" + quote(os.fsencode(path))]
     words: dict[str, str | int | None] = {
         "reads": act.read if act.read != "all" else None,
         "record": " ".join(sorted(act.record)),
@@ -159,14 +167,14 @@ def _script(folder: Path, name: str, act: Act) -> bytes:
     if act.child is not None:
         words |= {"child": f"{act.child.sleep:.3f}", "holds": act.child.holds, "session": act.child.session}
     lines += [f"{word}='{value}'".encode() for word, value in words.items() if value]
-    answers = [_answer(folder, name, number, answer, act.stdout_bytes) for number, answer in enumerate(act.answers, 1)]
+    answers = [_answer(path, number, answer, act.stdout_bytes) for number, answer in enumerate(act.answers, 1)]
     *firsts, last = answers or [b":"]
     branches = [b"%d) %s ;;" % (run, commands) for run, commands in enumerate(firsts, 1)] + [b"*) %s ;;" % last]
     lines += [b"answer() {", b"case $n in", *branches, b"esac", b"}", b""]
     return b"\n".join(lines)
 
 
-def _answer(folder: Path, name: str, number: int, answer: Answer, length: int | None) -> bytes:
+def _answer(path: str, number: int, answer: Answer, length: int | None) -> bytes:
     """The commands that print one answer, stderr first, and set the exit code."""
     stdout, stderr = encode(answer.stdout), encode(answer.stderr)
     missing = max(0, (length or 0) - len(stdout))
@@ -176,8 +184,8 @@ def _answer(folder: Path, name: str, number: int, answer: Answer, length: int | 
     commands = []
     for data, suffix, target in ((stderr, "err", b" >&2"), (stdout, "out", b"")):
         if len(data) > INLINE or b"\0" in data:
-            (folder / f"{name}.say{number}.{suffix}").write_bytes(data)
-            commands.append(b'cat "$D/%s.say%d.%s"%s' % (name.encode(), number, suffix.encode(), target))
+            _put(f"{path}.say{number}.{suffix}", data)
+            commands.append(b'cat "$D/$P.say%d.%s"%s' % (number, suffix.encode(), target))
         elif data:
             commands.append(b"printf %s " + quote(data) + target)
     if missing:

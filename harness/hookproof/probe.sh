@@ -9,6 +9,8 @@ PATH=/usr/bin:/bin${PATH:+:$PATH}
 IFS='
  '
 D=${0%/*} P=${0##*/} n=0
+# started by another name, which is a link to its own
+[ -e "$D/$P.act" ] || { P=$(readlink "$0") D=${P%/*} P=${P##*/}; }
 # a file that is there already is never written: so the number of a run is claimed
 set -C
 

@@ -70,7 +70,9 @@ def environment(home: Path, mark: str) -> dict[str, str]:
 class Child:
     """A running process. Raises OSError when it cannot be started. One thread talks to it; `end` may come from another."""
 
-    def __init__(self, argv: Sequence[str], home: Path, limits: Limits, reaper: Reaper) -> None:
+    def __init__(
+        self, argv: Sequence[str], home: Path, limits: Limits, reaper: Reaper, *, working_folder: Path | None = None
+    ) -> None:
         self.limits = limits
         self._reaper = reaper
         self._mark = reaper.mark()
@@ -81,7 +83,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=home,
+                cwd=working_folder or home,
                 env=env,
                 start_new_session=True,
                 bufsize=0,

@@ -18,21 +18,24 @@ from typing import Any, TextIO
 import msgspec
 import pytest
 
-from . import foreign, known, results, suite
-from .engine import Engine, Job, Options
+from . import asked, foreign, known, results, scenarios, suite
+from .engine import Engine, Job
 from .errors import HarnessError, HookproofError, SubjectError, UsageError
+from .gates.jobs import Job as GateJob
 from .plugin import PROOF, SuiteModule
 from .properties import RELATIONS
 from .proving import PropertyJob
 from .results import BAD, CaseResult
-from .selection import WINDOW
 from .views import junit, terminal
 
 RESULT = pytest.StashKey[CaseResult]()
-MODULES = ("cases", "deny_safe", "first_veto", "narrowing", "ordering", "timeout_units")
+MODULES = ("cases", "deny_safe", "first_veto", "gate", "narrowing", "ordering", "timeout_units")
 TESTS = tuple(f"conformance/test_{module}.py::" for module in MODULES)
-"""How the node ids of the tests begin that have a result: each case, and each property."""
-FIXTURES = ("hookproof_case", "hookproof_property")
+"""How the node ids of the tests begin that have a result: each case, each property, each settings file."""
+SCENARIO_TESTS = f"conformance/{scenarios.MODULE}::"
+FIXTURES = ("hookproof_case", "hookproof_property", "hookproof_gate")
+ONE_PER_JOB = {"hookproof_case": "test_case", "hookproof_gate": "test_settings_file"}
+"""Fixture -> the test of the suite that there is once per job."""
 
 
 def begin(config: pytest.Config) -> int | None:
@@ -74,14 +77,19 @@ class Proof:
         self._ended: Exception | None = None
         """Raised by a signal; kept, because an exception that is raised in the midst of a callback can get lost."""
         self._catch_signals(config)
-        self.engine = Engine(_options(config))
+        self.engine = asked.engine(config)
         config.add_cleanup(self.engine.close)
-        narrowing = (option.hookproof_family, option.hookproof_case, option.hookproof_dialect, option.hookproof_smoke)
-        self.selects = any(narrowing)
-        self.jobs = {job.test_id: job for job in self.engine.jobs}
+        self.selects = bool(self.engine.options.narrowed or option.hookproof_dialect)
+        self.fixture, self.no_scenarios = "hookproof_gate", "a gate has none"
+        if isinstance(self.engine, Engine):
+            self.fixture, self.no_scenarios = "hookproof_case", scenarios.why_not(config, self.engine)
+        scenarios.refuse_to_write(config, self.no_scenarios)
+        self.jobs: dict[str, Job | GateJob] = {job.test_id: job for job in self.engine.jobs}
         self.began = time.monotonic()
         self.expected: list[str] | None = None
         """The node ids of the tests that were collected, in order; None before the collection has ended."""
+        self.compared = 0
+        """How many scenarios were collected, to be compared with their snapshots: they are no results."""
         self.reported: dict[str, CaseResult | None] = {}
         """Node id -> its result; None for a test that ended without one."""
         self.account = known.Account()
@@ -124,7 +132,7 @@ class Proof:
 
     def pytest_report_header(self) -> list[str]:
         """Suite, subject, and every setting of the user's pytest that is in force."""
-        lines = terminal.head(self.engine.header, suite.conformance(), self.config.option.hookproof_runner)
+        lines = terminal.head(self.engine.header, suite.conformance(), self.engine.spec.shown)
         if settings := foreign.harmless(self.config):
             lines.append(f"settings of this pytest in force: {', '.join(settings)}")
         return lines
@@ -137,20 +145,31 @@ class Proof:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """One test per job, in the engine's order."""
-        if "hookproof_case" in metafunc.fixturenames:
-            metafunc.parametrize("hookproof_case", list(self.jobs.values()), ids=list(self.jobs), indirect=True)
+        if self.fixture in metafunc.fixturenames:
+            metafunc.parametrize(self.fixture, list(self.jobs.values()), ids=list(self.jobs), indirect=True)
+        elif "hookproof_record" in metafunc.fixturenames and isinstance(self.engine, Engine):
+            put = (job for job in self.jobs.values() if isinstance(job, Job) and self.engine.asks(job))
+            chosen = [job for job in put if job.id in metafunc.module.SCENARIOS]
+            metafunc.parametrize("hookproof_record", chosen, ids=[scenarios.name(job) for job in chosen], indirect=True)
         elif "hookproof_property" in metafunc.fixturenames:
             jobs = self._properties(metafunc.function.__name__)
             metafunc.parametrize("hookproof_property", jobs, ids=[job.test_id for job in jobs], indirect=True)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Where there is nothing to compare, the scenarios are no tests, and no skips either."""
+        return True if self.no_scenarios and collection_path == suite.conformance() / scenarios.MODULE else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
         """A test of the suite for which nothing was chosen is no test, and no skip either."""
         if not isinstance(collector, SuiteModule):
             return None
-        ours = name == "test_case" or _property_of(name) in RELATIONS
-        chosen = self.jobs if name == "test_case" else self._properties(name)
-        return [] if ours and not chosen else None
+        if name == "test_scenario" and self.no_scenarios:
+            return []  # its module was named by the user
+        if name in ONE_PER_JOB.values():
+            return None if name == ONE_PER_JOB[self.fixture] and self.jobs else []
+        return [] if _property_of(name) in RELATIONS and not self._properties(name) else None
 
     def _properties(self, test: str) -> list[PropertyJob]:
         return [job for job in self.engine.properties if job.relation.name == _property_of(test)]
@@ -158,11 +177,12 @@ class Proof:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """A run that names a subject and has no case is a mistake."""
         chosen = {item.nodeid: job for item in session.items if (job := _job(item)) is not None}
-        self.engine.narrow([job for job in chosen.values() if isinstance(job, Job)])
+        self.engine.narrow([job for job in chosen.values() if not isinstance(job, PropertyJob)])
         if self.spread:
             return
         self.expected = list(chosen)
-        if not self.expected:
+        self.compared = sum(item.nodeid.startswith(SCENARIO_TESTS) for item in session.items)
+        if not self.expected and not self.compared:
             self._refuse_empty_run()
 
     @pytest.hookimpl(optionalhook=True)
@@ -170,6 +190,7 @@ class Proof:
         """What the first worker has collected, all have."""
         if self.expected is None:
             self.expected = [nodeid for nodeid in ids if nodeid.startswith(TESTS)]
+            self.compared = sum(nodeid.startswith(SCENARIO_TESTS) for nodeid in ids)
 
     def _refuse_empty_run(self) -> None:
         raise pytest.UsageError(
@@ -183,14 +204,27 @@ class Proof:
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Cases run ahead of the tests that report them."""
         job = _job(item)
-        if isinstance(job, Job) and not self.spread:
+        if isinstance(job, Job | GateJob) and not self.spread:
             self.engine.ahead(job)
 
-    def judge(self, item: pytest.Item, job: Job | PropertyJob) -> None:
+    def record(self, job: Job) -> str:
+        """What the test of a scenario compares with its snapshot."""
+        __tracebackhide__ = True
+        assert isinstance(self.engine, Engine)
+        try:
+            return self.engine.record(job)
+        except HookproofError as error:
+            pytest.fail(str(error), pytrace=False)
+
+    def judge(self, item: pytest.Item, job: Job | GateJob | PropertyJob) -> None:
         """The body of a test of the suite: its result as an outcome of pytest."""
         __tracebackhide__ = True
         try:
-            result = self.engine.result(job) if isinstance(job, Job) else self.engine.prove(job)
+            if isinstance(job, PropertyJob):
+                assert isinstance(self.engine, Engine)
+                result = self.engine.prove(job)
+            else:
+                result = self.engine.result(job)
             if self._ended is not None:
                 raise self._ended
         except HookproofError as error:
@@ -276,6 +310,8 @@ class Proof:
 
     def _finish(self, status: int) -> int:
         cases = self.cases
+        if self.compared and not self.expected:
+            return status
         if self.expected is None or len(cases) < len(self.expected):
             return pytest.ExitCode.TESTS_FAILED
         self.footer = self.engine.footer(cases, time.monotonic() - self.began)
@@ -310,7 +346,9 @@ class Proof:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None or int(session.exitstatus) == pytest.ExitCode.USAGE_ERROR:
             return
-        if self.footer is None:
+        if self.compared and not self.expected:
+            words = "scenarios were compared with their snapshots; no case was asked, so nothing is proved of the runner"
+        elif self.footer is None:
             words = terminal.cut_short(len(self.cases), None if self.expected is None else len(self.expected))
         elif self.config.option.hookproof_smoke:
             words = terminal.smoke(self.cases)
@@ -324,47 +362,15 @@ def _let_go_of(number: signal.Signals) -> None:
     signal.signal(number, signal.SIG_DFL)
 
 
-def _job(item: pytest.Item) -> Job | PropertyJob | None:
+def _job(item: pytest.Item) -> Job | GateJob | PropertyJob | None:
     params = getattr(getattr(item, "callspec", None), "params", {})
     job = next((params[name] for name in FIXTURES if name in params), None)
-    return job if isinstance(job, Job | PropertyJob) else None
-
-
-def _options(config: pytest.Config) -> Options:
-    option, here = config.option, config.invocation_params.dir
-    return Options(
-        runner=option.hookproof_runner,
-        base=here,
-        dialects=tuple(option.hookproof_dialect),
-        families=tuple(option.hookproof_family),
-        case_ids=tuple(option.hookproof_case),
-        case_folders=tuple(here / folder for folder in option.hookproof_cases),
-        slow=option.hookproof_slow,
-        smoke=option.hookproof_smoke,
-        thorough=option.hookproof_thorough,
-        examples=_examples(option, here),
-        assume=option.hookproof_assume,
-        workers=int(getattr(config, "workerinput", {}).get("workercount", 1)),
-        # a worker of xdist is handed its tests one by one
-        window=1 if hasattr(config, "workerinput") else WINDOW,
-        foreign=tuple(foreign.changing(config)),
-    )
+    return job if isinstance(job, Job | GateJob | PropertyJob) else None
 
 
 def _property_of(test: str) -> str:
     """The property after which a test is named."""
     return test.removeprefix("test_").replace("_", "-")
-
-
-def _examples(option: Any, here: Path) -> Path | None:
-    """Where failing examples are kept: in the folder that was asked for, or beside the results."""
-    if option.hookproof_examples:
-        return here / str(option.hookproof_examples)
-    if not option.hookproof_results:
-        return None
-    beside = (here / str(option.hookproof_results)).parent
-    # /dev/fd is a place for results, and none for files beside them
-    return None if beside.is_relative_to("/dev") else beside
 
 
 def _opened(path: Path) -> TextIO:

@@ -15,7 +15,7 @@ import shlex
 import shutil
 import site
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,16 +59,32 @@ def parse(value: str, base: Path) -> RunnerSpec:
         return RunnerSpec(_example(value.removeprefix("example:")), value, "example")
     if value.startswith("agent:"):
         raise UsageError(f'"{value}": real agents are not in this version', GRAMMAR)
+    return RunnerSpec(program(value, base, _OPTION), value, "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option whose value is a program, for messages."""
+
+    name: str
+    noun: str
+    """What the program would be."""
+    grammar: str
+    words: Callable[[], Sequence[str]]
+    """What else can be said in place of a file."""
+
+
+def program(value: str, base: Path, option: Option) -> tuple[str, ...]:
+    """The file with arguments that `value` means. Raises as `parse` does."""
     if "/" in value and (base / os.path.expanduser(value)).exists():
-        return RunnerSpec((_startable(base / os.path.expanduser(value), value),), value, "file")
+        return (_startable(base / os.path.expanduser(value), value),)
     try:
         words = shlex.split(value)
     except ValueError as error:
-        raise UsageError(f"--runner={value}: {error}", "words are split as a shell splits them") from None
+        raise UsageError(f"{option.name}={value}: {error}", "words are split as a shell splits them") from None
     if not words or "/" not in words[0]:
-        raise _bare(value, words, base)
-    program = _startable(base / os.path.expanduser(words[0]), words[0])
-    return RunnerSpec((program, *(_argument(word, base) for word in words[1:])), value, "file")
+        raise _bare(value, words, base, option)
+    return (_startable(base / os.path.expanduser(words[0]), words[0]), *(_argument(word, base) for word in words[1:]))
 
 
 def explain(argv: Sequence[str], error: OSError) -> CannotStart:
@@ -143,17 +159,17 @@ def _argument(word: str, base: Path) -> str:
     return word
 
 
-def _bare(value: str, words: Sequence[str], base: Path) -> UsageError:
+def _bare(value: str, words: Sequence[str], base: Path, option: Option) -> UsageError:
     word = words[0] if words else value
     rest = value.strip().removeprefix(word)
-    hint = GRAMMAR
+    hint = option.grammar
     if (base / word).is_file():
         hint = f'write "./{word}{rest}"'
     elif found := shutil.which(word):
         hint = f'write "{found}{rest}"'
-    elif close := difflib.get_close_matches(word, ["reference", *(f"example:{name}" for name in _examples())], 1, 0.7):
-        hint = f'did you mean "{close[0]}"? ' + GRAMMAR
-    return UsageError(f'--runner={value}: "{word}" is no runner', hint)
+    elif close := difflib.get_close_matches(word, option.words(), 1, 0.7):
+        hint = f'did you mean "{close[0]}"? ' + option.grammar
+    return UsageError(f'{option.name}={value}: "{word}" is no {option.noun}', hint)
 
 
 def _shebang(path: Path) -> str:
@@ -190,3 +206,6 @@ def _example(name: str) -> tuple[str, ...]:
             f"example:{name} needs {_INTERPRETERS[path.suffix]}, which is not on PATH", "install it, or take another example"
         )
     return (interpreter, str(path))
+
+
+_OPTION = Option("--runner", "runner", GRAMMAR, lambda: ["reference", *(f"example:{name}" for name in _examples())])

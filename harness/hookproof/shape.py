@@ -35,6 +35,7 @@ NAMES: dict[str, str] = {
     "Expect": "expectation",
     "PostureChoice": "choice by posture",
     "RequirementSet": "requirement set",
+    "StatementFile": "list of statements",
 }
 """Type -> its name in messages; the others are called by their own name in small letters."""
 
@@ -42,6 +43,8 @@ PATTERNS: dict[str, str] = {
     r"^[a-z0-9]+(-[a-z0-9]+)*$": "small letters, digits and single hyphens",
     r"^(h[1-9][0-9]*|t[1-9][0-9]*)$": "the name of a probe (h1, h2, ... or t1, t2, ...)",
     r"^[a-z0-9-]+/[a-z0-9-]+/[a-z0-9]+(-[a-z0-9]+)*$": "dialect/family/what-it-shows in small letters, digits and hyphens",
+    r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$": "a file in the project that ends in .sh or .py: ci/guard.sh",
+    r"^[A-Z]+-F?[0-9]+$": "the id of a row: L-01, C-F12",
 }
 """The patterns of `cases.py` in words."""
 

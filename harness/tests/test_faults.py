@@ -156,20 +156,26 @@ def test_at_least_half_of_the_faults_were_seen_outside_the_suite() -> None:
 
 def test_every_named_case_must_fail_for_a_fault_to_be_caught() -> None:
     fault = Fault("it-lies", "It lies.", "seed", ("lecode",), Path("it-lies.py"))
-    assert Proof(fault, named={"a": True, "b": True}, asked=20).verdict == "caught"
-    assert Proof(fault, named={"a": True, "b": False}, others=("c",), asked=20).verdict == "survived"
+    assert Proof(fault, named={"a": True, "b": True}, sampled=18, touched=18).verdict == "caught"
+    assert Proof(fault, named={"a": True, "b": False}, others=("c",), sampled=18, touched=18).verdict == "survived"
     assert Proof(fault, untried=("a",)).verdict == "not tried"
 
 
 def test_a_fault_that_fails_more_than_a_quarter_is_too_wide() -> None:
     fault = Fault("it-lies", "It lies.", "seed", ("lecode",), Path("it-lies.py"))
-    assert Proof(fault, named={"a": True}, others=("b",), asked=8).verdict == "caught"
-    assert Proof(fault, named={"a": True}, others=("b", "c"), asked=8).verdict == "too wide"
+    assert Proof(fault, named={"a": True}, others=("b",), sampled=7, touched=7).verdict == "caught"
+    assert Proof(fault, named={"a": True}, others=("b", "c"), sampled=7, touched=7).verdict == "too wide"
+
+
+def test_a_sample_tells_how_wide_a_fault_is() -> None:
+    fault = Fault("it-lies", "It lies.", "seed", ("lecode",), Path("it-lies.py"))
+    assert Proof(fault, named={"a": True}, others=("b", "c"), sampled=10, touched=100).verdict == "caught"
+    assert Proof(fault, named={"a": True}, others=("b", "c", "d"), sampled=10, touched=100).verdict == "too wide"
 
 
 def test_a_crash_is_no_proof() -> None:
     fault = Fault("it-lies", "It lies.", "seed", ("lecode",), Path("it-lies.py"))
-    assert Proof(fault, named={"a": True}, broken=("a: it died",), asked=8).verdict == "broken"
+    assert Proof(fault, named={"a": True}, broken=("a: it died",)).verdict == "broken"
 
 
 def test_a_planted_fault_that_nothing_catches_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

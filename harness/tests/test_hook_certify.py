@@ -251,3 +251,9 @@ def test_nothing_speaks_against_a_startable_script(tmp_path: Path) -> None:
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
     assert why_not_startable(from_path(path)) is None
+
+
+def test_a_script_that_hangs_is_found_and_not_waited_for_again(prove: Prove) -> None:
+    made = prove("#!/bin/sh\nsleep 86394\n", event="PreToolUse")
+    assert failed(made) == {"comes-to-an-end"}
+    assert made.starts == 1

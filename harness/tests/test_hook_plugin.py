@@ -92,16 +92,20 @@ def test_the_command_prints_a_stream(run: Run) -> None:
     assert set(kinds[1:-1]) == {"case"}
 
 
-def test_a_run_that_is_killed_leaves_nothing_behind(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_ended_leaves_nothing_behind(run: Run, tmp_path: Path, number: signal.Signals) -> None:
+    naps = f"8631{number.value:02}"
     hang = tmp_path / "hang.sh"
-    hang.write_text("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 86311; done\n")
+    hang.write_text(f"#!/bin/sh\ntrap '' TERM\nwhile :; do sleep {naps}; done\n")
     hang.chmod(0o755)
     env = {**os.environ, "PYTHONPATH": f"{ROOT}/harness:{ROOT}/reference_impl"}
     child = subprocess.Popen([sys.executable, "-m", "hookproof.cli", "check", "--hook", "./hang.sh"], cwd=tmp_path, env=env)
-    _until(lambda: _running("86311"))
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    _until(lambda: not _running("86311"))
+    _until(lambda: _running(naps))
+    began = time.monotonic()
+    child.send_signal(number)
+    assert child.wait(20) != 0
+    assert time.monotonic() - began < 6
+    _until(lambda: not _running(naps))
 
 
 def test_an_author_tests_a_script_with_three_lines(run: Run, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def answer(line: bytes) -> dict[str, Any]:
         return hello()
     if not isinstance(ident, str):
         return {"id": "", "error": 'the request has no "id", which is a string'}
-    if op in ("read", "events"):
+    if op in ("read", "events", "dialects"):
         from . import opinion
 
         return opinion.OPS[op](request)

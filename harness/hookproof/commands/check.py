@@ -1,4 +1,4 @@
-"""`hookproof check` puts a runner to the proof in a clean pytest of its own, and tells what came out in plain words.
+"""`hookproof check` puts a runner or a gate to the proof in a clean pytest of its own, and tells what came out in plain words.
 
 The child runs with the suite's own ini, without anybody's plugins, conftests or options; its event stream comes
 through a pipe, and what is printed here is a view of that stream.
@@ -27,7 +27,7 @@ from ..results import BAD, CaseResult, Footer, Header
 from ..views import terminal
 
 REPEATABLE = ("dialect", "family", "case", "cases")
-SINGLE = ("runner", "examples", "assume", "known", "write_known")
+SINGLE = ("runner", "gate", "examples", "assume", "known", "write_known")
 SWITCHES = ("slow", "smoke", "thorough")
 INI = "[pytest]\naddopts =\nconsole_output_style = classic\n"
 FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_TIMEOUT", "PYTEST_DEBUG", "PYTEST_XDIST_AUTO_NUM_WORKERS")
@@ -37,6 +37,7 @@ FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_TIMEOUT", "PYTEST_DEBUG",
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command: those of the pytest plugin, by the same names."""
     parser.add_argument("--runner", metavar="RUNNER", help="a file (./myimpl), reference, or example:NAME")
+    parser.add_argument("--gate", metavar="GATE", help="a validator of settings files: a file (./validator), or lint")
     parser.add_argument("--dialect", action="append", default=[], metavar="DIALECT", help="only this dialect (repeatable)")
     parser.add_argument("--family", action="append", default=[], metavar="FAMILY", help="only this family (repeatable)")
     parser.add_argument("--case", action="append", default=[], metavar="ID", help="only this case (repeatable)")
@@ -60,19 +61,23 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--event", metavar="EVENT", help="the event of --hook; else guessed from the script")
     group.add_argument("--matcher", metavar="MATCHER", help="the matcher that --hook will have")
     group.add_argument("--refuse", action="append", default=[], metavar="STIMULUS", help="a command that it must refuse")
+    group.add_argument("--policy", metavar="FILE", help="samples for the script with what is expected of them")
+    group.add_argument("--update", action="store_true", help="write what the script does into --policy, after showing a diff")
     group.add_argument("--accept", action="append", default=[], metavar="STIMULUS", help="a command that it must pass")
 
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0: nothing bad, 1: findings, 2: it could not be done, or was cut short."""
-    if options.hook or options.settings:
-        if options.runner:
-            raise UsageError("--runner and --hook are two kinds of proof", "give one of them")
+    hooks_named = options.hook or options.settings
+    named = [f"--{name}" for name in ("runner", "gate") if getattr(options, name)] + ["--hook"] * bool(hooks_named)
+    if len(named) > 1:
+        raise UsageError(f"{' and '.join(named)} are two kinds of proof", "give one of them")
+    if hooks_named:
         from ..hooks import command as hooks
 
         return hooks.run(options)
-    if not options.runner:
-        raise UsageError("nothing to check was named", "give --runner RUNNER, --hook SCRIPT or --settings FILE")
+    if not named:
+        raise UsageError("nothing to check was named", "give --runner RUNNER, --gate GATE, --hook SCRIPT or --settings FILE")
     with ExitStack() as stack:
         kept = stack.enter_context(_opened(Path(options.results))) if options.results else None
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-check-")))
@@ -92,7 +97,7 @@ def _plugin_options(options: argparse.Namespace) -> list[str]:
         value = getattr(options, name)
         values = value if isinstance(value, list) else [value] if value is not None else []
         words += [f"--hookproof-{name.replace('_', '-')}={one}" for one in values]
-    if options.results and not options.examples:
+    if options.runner and options.results and not options.examples:
         # the child's own results are a pipe, beside which there is no place for files
         words.append(f"--hookproof-examples={Path(options.results).absolute().parent}")
     return words + [f"--hookproof-{name}" for name in SWITCHES if getattr(options, name)]
@@ -174,7 +179,7 @@ class _Report:
             results.write(line, stream)
         if isinstance(line, Header):
             self.header = line
-            self._print(*terminal.head(line, suite.conformance(), self.options.runner))
+            self._print(*terminal.head(line, suite.conformance(), self.options.runner or self.options.gate))
         elif isinstance(line, CaseResult):
             self.cases.append(line)
             self._progress()

@@ -23,6 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fault", action="append", default=[], metavar="ID", help="only this fault (repeatable)")
     parser.add_argument("--dialect", action="append", default=[], metavar="DIALECT", help="only faults of this dialect")
     parser.add_argument("--slow", action="store_true", help="also the cases that need longer than 3 s")
+    wide = f"ask each fault all cases, not a sample of {faults.SAMPLE} beside those that name it"
+    parser.add_argument("--wide", action="store_true", help=wide)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of words")
     parser.add_argument("--folder", metavar="DIR", help="faults of your own, instead of the suite's")
     parser.add_argument("--cases", action="append", default=[], metavar="DIR", help="cases of your own, instead of the suite's")
@@ -39,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     wrong = faults.disagreements(known, entries) if not options.dialect else []
     account = _Account(entries, wrong, words=not options.json)
     account.reference(_fails_of_the_reference(entries, chosen, folders, whole, options.slow))
-    for proof in faults.prove_all(chosen, entries, folders, slow=options.slow):
+    for proof in faults.prove_all(chosen, entries, folders, slow=options.slow, wide=options.wide):
         account.take(proof)
     return account.end(whole=whole, slow=options.slow)
 
@@ -76,7 +78,7 @@ def _fails_of_the_reference(
     asked = [e.id for e in entries if (whole or names & set(e.case.killed_by)) and (slow or not e.case.slow)]
     if not asked:
         return []
-    results = faults.ask("reference", asked, folders, slow=slow)
+    results = faults.ask("reference", asked, catalog.load([suite.conformance(), *folders]), slow=slow)
     return [r.id for r in results if r.status in BAD or r.status == "warn"]
 
 
@@ -138,7 +140,9 @@ def _told(proof: Proof) -> list[str]:
         ("also fails", proof.others),
     ) if cases]  # fmt: skip
     if proof.verdict == "too wide":
-        lines.append(f"{INDENT}it fails {len(proof.failed)} of {proof.asked} cases: more than one decision is changed")
+        lines.append(
+            f"{INDENT}it fails about {proof.share:.0%} of {len(proof.named) + proof.touched} cases: more than one decision is changed"
+        )
     return lines + [f"{INDENT}no answer: {text}" for text in proof.broken[:5]]
 
 
@@ -164,6 +168,7 @@ def _plain(proof: Proof) -> dict[str, Any]:
         "others": list(proof.others),
         "not_tried": list(proof.untried),
         "broken": list(proof.broken),
-        "asked": proof.asked,
+        "sampled": proof.sampled,
+        "touched": proof.touched,
         "share": round(proof.share, 3),
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from .. import catalog, coverage, results, suite
+from .. import catalog, coverage, results, rowcoverage, suite
 from ..catalog import Catalog
 from ..errors import UsageError
 from ..mistakes import suggestion
@@ -25,7 +25,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     cover.add_argument(
         "--results", type=Path, metavar="FILE", help="count a rule as tested when a case of it ran and passed there"
     )
-    cover.add_argument("--strict", action="store_true", help="end with 1 when a rule is untested")
+    cover.add_argument("--rows", action="store_true", help="each sentence of the sources: its cases, its exclusion, or neither")
+    cover.add_argument("--strict", action="store_true", help="end with 1 when a rule (with --rows: a sentence) is untested")
     for each in (listing, show, cover):
         each.add_argument("--cases", action="append", default=[], type=Path, metavar="DIR", help="further cases (repeatable)")
     for each in (listing, cover):
@@ -45,6 +46,10 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "list":
         return _list(loaded, options.dialect, as_json=options.json)
     report = results.read(options.results) if options.results else None
+    if options.rows:
+        rows = rowcoverage.measure(loaded, options.dialect, report)
+        print(json.dumps(rowcoverage.as_data(rows), indent=1) if options.json else rowcoverage.as_text(rows))
+        return 1 if options.strict and any(row.state == "untested" for row in rows) else 0
     covered = coverage.measure(loaded, options.dialect, report)
     print(json.dumps(coverage.as_data(covered), indent=1) if options.json else coverage.as_text(covered))
     return 1 if options.strict and coverage.totals(covered)["untested"] else 0

@@ -7,17 +7,26 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import UsageError
+
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be asked for."""
+    parser.add_argument("--dialect", metavar="NAME", help="with settings: core or teaagent")
     parser.add_argument("of", choices=tuple(SCHEMAS), help="; ".join(f"{name}: {words}" for name, (words, _) in SCHEMAS.items()))
 
 
 def run(options: argparse.Namespace) -> int:
     """Print one schema."""
-    print(json.dumps(SCHEMAS[options.of][1](), indent=2))
+    if options.of == "settings":
+        made = _settings(options.dialect)
+    elif options.dialect is not None:
+        raise UsageError(f"the schema of {options.of} is the same for every dialect", "leave --dialect away")
+    else:
+        made = SCHEMAS[options.of][1]()
+    print(json.dumps(made, indent=2))
     return 0
 
 
@@ -48,6 +57,14 @@ def _results() -> dict[str, Any]:
     return {"$schema": DRAFT, "title": f"one line of a hookproof results file, format {FORMAT}", **schema}
 
 
+def _settings(dialect: str | None = None) -> dict[str, Any]:
+    from ..dialects import forms
+
+    if dialect is None:
+        raise UsageError("settings are of a dialect", f"say which: --dialect {' or --dialect '.join(forms.FORMS)}")
+    return {"$schema": DRAFT, "title": f"settings file of the dialect {dialect}", **forms.schema(dialect)}
+
+
 def _features() -> dict[str, Any]:
     from ..protocol import FEATURES
 
@@ -63,5 +80,6 @@ SCHEMAS: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "cases": ("a case file", _cases),
     "results": ("a line of results.jsonl", _results),
     "features": ("what a runner may declare", _features),
+    "settings": ("a settings file, with --dialect core or teaagent", _settings),
 }
 """Name -> what it describes, and how it is made."""

@@ -17,6 +17,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "claude-code": ("2.1.178", "2.1.332"),
     "core": ("1",),
     "lecode": ("1.0",),
+    "teaagent": ("1",),
 }
 """Dialect -> the versions that the suite knows, oldest first. Each is a module of this package."""
 

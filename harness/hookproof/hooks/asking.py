@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from . import stimuli
 from .script import NEWEST, Script, from_path, from_settings
 from .stimuli import Stimulus
+
+if TYPE_CHECKING:
+    from .check import Check
 
 SETTINGS = (".json", ".toml")
 """The ends of the names of settings files."""
@@ -32,6 +36,8 @@ class Asked:
     refuse: tuple[str, ...] = ()
     """Commands, prompts, paths, or files with a payload."""
     accept: tuple[str, ...] = ()
+    policy: str | None = None
+    """A file of samples with what is expected of them."""
 
     def scripts(self) -> list[Script]:
         """All scripts, in order. Raises UsageError."""
@@ -53,6 +59,34 @@ class Asked:
     def checks(self) -> tuple[str, ...]:
         """The ids of the checks that are meant."""
         return tuple(dict.fromkeys(case.partition("@")[0] for case in self.cases))
+
+    def with_policy(self, *, dialect_given: bool) -> Asked:
+        """What the policy file says of its dialect and event counts where the user says nothing else. Raises CaseFileError."""
+        from . import policy
+
+        found = policy.given(self.policy, self.base)
+        if found is None:
+            return self
+        dialect = self.dialect if dialect_given or found.policy.dialect is None else dialect_named(found.policy.dialect)
+        return replace(self, dialect=dialect, event=self.event or found.policy.event)
+
+    def policy_checks(self, scripts: Sequence[Script]) -> list[Check]:
+        """The samples of the policy file as checks; none without one. Raises CaseFileError."""
+        from . import policy, samples
+
+        found = policy.given(self.policy, self.base)
+        return [] if found is None else samples.checks(found, scripts)
+
+    def canaries(self, script: Script) -> tuple[list[Stimulus], list[Stimulus]]:
+        """What the user says that the script must refuse, and what it must pass, by options and by the policy file."""
+        from . import policy, samples
+
+        refuse, accept = self.stimuli(self.refuse, script), self.stimuli(self.accept, script)
+        found = policy.given(self.policy, self.base)
+        if found is not None:
+            refuse += samples.canaries(found, script, blocked=True)
+            accept += samples.canaries(found, script, blocked=False)
+        return refuse, accept
 
     def stimuli(self, given: Sequence[str], script: Script) -> list[Stimulus]:
         """The stimuli that are meant at this script's event. Raises UsageError and DialectError."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import __version__, results
 from ..errors import HookproofError, UsageError
 from ..results import CaseResult, Footer, Header, Status
-from . import check, kind
+from . import check, evasions, kind
 from .bench import Bench
 from .check import Check, Finding, NotApplicable, NotTested, Probe
 from .kind import Kind
@@ -25,6 +25,9 @@ from .stimuli import Stimulus
 
 SIDE_BY_SIDE = 6
 """Checks that run at once; what they start is bounded by the bench."""
+
+EVEN_HANGING = frozenset({"wiring", "time"})
+"""The families that have something to say of a script that never ends."""
 
 LEVEL: dict[check.Severity, Status] = {"must": "fail", "should": "warn", "may": "warn"}
 
@@ -39,6 +42,8 @@ class HookReport:
     refused: Shot | None = None
     passed: Shot | None = None
     tried: Shot | None = None
+    evasions: list[str] = field(default_factory=list)
+    """Lines for people: the ways round it, ranked."""
     starts: int = 0
     seconds: float = 0.0
 
@@ -68,14 +73,16 @@ def certify(
     accept: Sequence[Stimulus] = (),
     families: Sequence[str] = (),
     ids: Sequence[str] = (),
+    extra: Sequence[Check] = (),
     tell: Callable[[CaseResult], None] = lambda result: None,
 ) -> HookReport:
-    """Put a script to the proof. `refuse` and `accept` are stimuli that the user gives; `tell` hears each result.
+    """Put a script to the proof. `refuse` and `accept` are stimuli that the user gives; `extra` are checks of the
+    user's own; `tell` hears each result.
 
     Raises UsageError for a dialect that is not known, and for a family or check that there is not.
     """
     began = time.monotonic()
-    chosen = selected(families, ids)
+    chosen = selected(families, ids, extra)
     probe = Probe(script, bench, reader)
     if script.file is not None:
         bench.watch(script.file.parent, *_places())
@@ -87,14 +94,16 @@ def certify(
     for result in _all_results(chosen, probe):
         report.cases.append(result)
         tell(result)
+    if (survey := evasions.surveyed(probe)) is not None:
+        report.evasions = survey.told()
     report.starts = len(probe.shots)
     report.seconds = time.monotonic() - began
     return report
 
 
-def selected(families: Sequence[str], ids: Sequence[str]) -> list[Check]:
+def selected(families: Sequence[str], ids: Sequence[str], extra: Sequence[Check] = ()) -> list[Check]:
     """The checks that are meant. Raises UsageError for a name that none has."""
-    every = check.load()
+    every = [*check.load(), *extra]
     for name in families:
         if name not in {one.family for one in every}:
             raise UsageError(f'there is no family "{name}"', f"there are: {', '.join(dict.fromkeys(c.family for c in every))}")
@@ -110,8 +119,12 @@ def selected(families: Sequence[str], ids: Sequence[str]) -> list[Check]:
 def _all_results(chosen: Sequence[Check], probe: Probe) -> Iterable[CaseResult]:
     """The results in the order of the checks; those that load the machine run last, alone."""
     together = [one for one in chosen if not one.exclusive]
-    with ThreadPoolExecutor(SIDE_BY_SIDE, "hookproof-check") as pool:
+    pool = ThreadPoolExecutor(SIDE_BY_SIDE, "hookproof-check")
+    try:
         yield from pool.map(lambda one: judged(one, probe), together)
+    finally:
+        # whoever is interrupted here goes on to close the bench, which ends what the checks wait for
+        pool.shutdown(wait=False, cancel_futures=True)
     for one in chosen:
         if one.exclusive:
             yield judged(one, probe)
@@ -159,6 +172,8 @@ def judged(one: Check, probe: Probe) -> CaseResult:
 def _must_apply(one: Check, probe: Probe) -> None:
     if not probe.event_exists and one.family != "wiring":
         raise NotTested(f"{probe.script.event} never happens")
+    if probe.hangs and one.family not in EVEN_HANGING and one.id != "comes-to-an-end":
+        raise NotTested("the script does not come to an end")
     if one.kinds and probe.kind not in one.kinds:
         raise NotApplicable(f"for {' and '.join(sorted(one.kinds))}s only; this is {_a(probe.kind)}")
     if one.events and probe.script.event not in one.events:

@@ -131,6 +131,11 @@ class Probe:
         return self.script.dialect
 
     @property
+    def hangs(self) -> bool:
+        """Whether it was still running at its limit when it was first fired, so that nothing more was tried."""
+        return len(self.canaries.shots) == 1 and self.canaries.shots[0].fired.timed_out
+
+    @property
     def refused(self) -> Stimulus:
         """A stimulus that the script refuses. Raises NotTested when there is none."""
         if self.canaries.refused is None:

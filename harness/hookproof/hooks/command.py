@@ -16,6 +16,7 @@ from ..errors import UsageError
 from ..reaper import Reaper
 from . import asking, certify, report
 from .bench import Bench
+from .check import Probe
 from .meaning import Reader
 from .script import Script
 
@@ -34,14 +35,17 @@ def asked(options: argparse.Namespace) -> asking.Asked:
         cases=tuple(options.case),
         refuse=tuple(options.refuse),
         accept=tuple(options.accept),
-    )
+        policy=options.policy,
+    ).with_policy(dialect_given=bool(options.dialect))
 
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0: proved, 1: findings, 2: it could not be done."""
     meant = asked(options)
     scripts = meant.scripts()
-    checks = certify.selected(meant.families, meant.checks)
+    if options.update:
+        return update(meant, scripts)
+    checks = certify.selected(meant.families, meant.checks, meant.policy_checks(scripts))
     with ExitStack() as stack:
         streams: list[TextIO] = []
         if options.results:
@@ -71,15 +75,36 @@ def proved(meant: asking.Asked, scripts: list[Script]) -> Iterator[certify.HookR
     """One report for each script, as it is done."""
     with opened(scripts) as (bench, reader):
         for script in scripts:
+            refuse, accept = meant.canaries(script)
             yield certify.certify(
                 script,
                 bench,
                 reader,
-                refuse=meant.stimuli(meant.refuse, script),
-                accept=meant.stimuli(meant.accept, script),
+                refuse=refuse,
+                accept=accept,
                 families=meant.families,
                 ids=meant.checks,
+                extra=meant.policy_checks(scripts),
             )
+
+
+def update(meant: asking.Asked, scripts: list[Script]) -> int:
+    """Show what the policy file should say instead, and write it. Exit code 0; 1 when the user does not want it."""
+    from . import policy, updating
+
+    found = policy.given(meant.policy, meant.base)
+    if found is None:
+        raise UsageError("--update needs a policy file", "name it: --policy guard.yaml")
+    made: dict[str, updating.Change] = {}
+    with opened(scripts) as (bench, reader):
+        for script in scripts:
+            probe = Probe(script, bench, reader)
+            for change in updating.changes(found, probe, scripts):
+                if change.sample.id in made:
+                    remedy = "say with hook: which of them is meant"
+                    raise UsageError(f'several handlers answer the sample "{change.sample.id}" otherwise than expected', remedy)
+                made[change.sample.id] = change
+    return updating.carry_out(found, list(made.values()))
 
 
 @contextmanager

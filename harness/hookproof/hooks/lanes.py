@@ -113,6 +113,10 @@ class Namespace:
             if pipe is not None:
                 pipe.close()
 
+    def abort(self) -> None:
+        """Kill all in it, from another thread; what waits for a script then sees it end."""
+        self._first.kill()
+
     def close(self) -> None:
         """End it for good."""
         self._over()
@@ -150,6 +154,9 @@ class Marks:
         """Kill, look again, kill."""
         tree.end(pid, self.mark)
 
+    def abort(self) -> None:
+        """There is nothing to be killed from another thread; scripts end at their limits."""
+
     def close(self) -> None:
         """There is nothing to close."""
 
@@ -166,6 +173,7 @@ class Lanes:
         self._confine = confine
         self._work: queue.SimpleQueue[tuple[Callable[[Keeper], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._keepers: list[Keeper] = []
         self._lock = threading.Lock()
         self._idle = 0
         self._closed = False
@@ -194,7 +202,7 @@ class Lanes:
                 self._idle += 1
 
     def close(self) -> None:
-        """Let the work that was begun end, cancel the rest, end all lanes."""
+        """Kill what runs, cancel the rest, end all lanes."""
         with self._lock:
             if self._closed:
                 return
@@ -202,6 +210,8 @@ class Lanes:
         with suppress(queue.Empty):
             while item := self._work.get_nowait():
                 item[1].cancel()
+        for keeper in list(self._keepers):
+            keeper.abort()
         for _ in self._threads:
             self._work.put(None)
         for thread in self._threads:
@@ -214,6 +224,7 @@ class Lanes:
 
     def _lane(self, number: int) -> None:
         keeper = self._keeper(number)
+        self._keepers.append(keeper)
         try:
             while item := self._work.get():
                 task, future = item

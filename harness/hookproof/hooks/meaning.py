@@ -41,6 +41,21 @@ class Meaning:
     failed: str | None = None
     """Why the answer counts as none."""
     notes: tuple[str, ...] = ()
+    why: str = ""
+    """Why it comes to that, in words."""
+    source: str = ""
+    """Where that is known from: observed at a version, or a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A dialect in which an answer can be read."""
+
+    name: str
+    runs: bool
+    """Whether the reference runs it, too; else only the reading is known."""
+    scripts: bool
+    """Whether its handlers are scripts; else a script stands for the body of a function."""
 
 
 class Reader:
@@ -55,6 +70,7 @@ class Reader:
         self._child: Child | None = None
         self._subject: Subject | None = None
         self._events: dict[str, tuple[str, ...]] = {}
+        self._readable: tuple[Readable, ...] = ()
 
     def __enter__(self) -> Reader:
         return self
@@ -76,6 +92,8 @@ class Reader:
             tuple(found["context"]),
             found["failed"],
             tuple(found["notes"]),
+            found["why"],
+            found["source"],
         )
 
     def events(self, dialect: str) -> tuple[str, ...]:
@@ -90,6 +108,13 @@ class Reader:
         subject = self._runner()
         with self._lock:
             return subject.hello().dialects
+
+    @property
+    def readable(self) -> tuple[Readable, ...]:
+        """All dialects in which an answer can be read, also those that the reference does not run."""
+        if not self._readable:
+            self._readable = tuple(Readable(**one) for one in self._asked({"op": "dialects"})["dialects"])
+        return self._readable
 
     def run(self, request: protocol.Run, limit_s: float = LIMIT_S) -> RunAnswer:
         """Have the reference do a whole run. Raises a kind of SubjectError."""
@@ -132,5 +157,5 @@ class Reader:
         if answer.get("id") != ident:
             raise HarnessError(f"the bundled reference runner answered out of turn: {heard.line[:200]!r}")
         if "error" in answer:
-            raise UsageError(answer["error"], f'asked of the dialect "{request["dialect"]}"')
+            raise UsageError(answer["error"], f'asked of the dialect "{request.get("dialect")}"')
         return answer

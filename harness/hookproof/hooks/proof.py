@@ -78,9 +78,11 @@ class HookProof:
             cases=tuple(option.hookproof_case),
             refuse=tuple(option.hookproof_refuse),
             accept=tuple(option.hookproof_accept),
-        )
+            policy=option.hookproof_policy,
+        ).with_policy(dialect_given=bool(dialects))
         self.scripts = self.meant.scripts()
-        self.checks = certify.selected(self.meant.families, self.meant.checks)
+        self.own_checks = self.meant.policy_checks(self.scripts)
+        self.checks = certify.selected(self.meant.families, self.meant.checks, self.own_checks)
         self.reports: list[certify.HookReport] = []
         self.cases: dict[tuple[int, str], CaseResult] = {}
         self._failure: BaseException | None = None
@@ -132,11 +134,11 @@ class HookProof:
     def result(self, place: int, check: Check) -> CaseResult:
         """The result of a check, waited for."""
         with self._changed:
-            while (place, check.id) not in self.cases:
+            while (place, check.name) not in self.cases:
                 if self._failure is not None:
                     raise self._failure
                 self._changed.wait(0.5)
-            return self.cases[place, check.id]
+            return self.cases[place, check.name]
 
     def _prove(self) -> None:
         try:
@@ -150,17 +152,19 @@ class HookProof:
     def _prove_one(self, place: int, script: Script) -> None:
         def tell(result: CaseResult) -> None:
             with self._changed:
-                self.cases[place, result.rule] = result
+                self.cases[place, result.id.partition("@")[0]] = result
                 self._changed.notify_all()
 
+        refuse, accept = self.meant.canaries(script)
         made = certify.certify(
             script,
             self._bench,
             self._reader,
-            refuse=self.meant.stimuli(self.meant.refuse, script),
-            accept=self.meant.stimuli(self.meant.accept, script),
+            refuse=refuse,
+            accept=accept,
             families=self.meant.families,
             ids=self.meant.checks,
+            extra=self.own_checks,
             tell=tell,
         )
         self.reports.append(made)

@@ -19,6 +19,8 @@ def text(report: HookReport, *, failures: bool = True) -> list[str]:
     warned = [case for case in report.cases if case.status == "warn"]
     for case in [*(bad if failures else []), *warned]:
         lines += ["", *finding(case)]
+    if report.evasions:
+        lines += ["", *(line for told in report.evasions for line in _wrapped(told.lstrip(), " " * (len(told) - len(told.lstrip())), 3))]
     lines += ["", *_families(report.cases), *_not_tested(report.cases)]
     return lines
 

@@ -112,7 +112,10 @@ def search(script: Script, shoot: Shooting, refuse: Sequence[Stimulus] = (), acc
     rest.sort(key=lambda stimulus: not likely(stimulus))  # stable: the likeliest of either sort stays first
     until = time.monotonic() + BUDGET_S
     shots: list[Shot] = []
-    ahead = _distinct([*refuse, *plain[:3], *own, *plain[3:], *rest])
+    shots += shoot([(plain[0], How())])
+    if shots[0].fired.timed_out:
+        return Canaries(shots=tuple(shots))
+    ahead = _distinct([plain[0], *refuse, *plain[1:3], *own, *plain[3:], *rest])[1:]
     while ahead:
         batch, ahead = ahead[:BATCH], ahead[BATCH:]
         shots += shoot([(stimulus, How()) for stimulus in batch])

@@ -43,18 +43,19 @@ def failure(result: CaseResult) -> str:
         lines += ["", *_wrapped(result.note, "  ")]
     failed = [check for check in result.checks if not check.ok]
     if failed:
-        lines += ["", *(line for check in failed for line in _check(check))]
+        lines += ["", *(line for check in failed for line in _check(check, _of_gate(result)))]
         held = len(result.checks) - len(failed)
         if held:
             lines.append(f"  ({held} other {'check' if held == 1 else 'checks'} of this case held)")
     if result.timeline:
         lines += ["", "  what happened, as the probes wrote it down:", *(f"    {line}" for line in timeline(result.timeline))]
-    elif failed:
+    elif failed and not _of_gate(result):
         lines += ["", "  what happened: no probe was started"]
+    subject = "gate" if _of_gate(result) else "runner"
     if result.said:
-        lines += ["", "  the runner printed:", *_quoted(result.said)]
+        lines += ["", f"  the {subject} printed:", *_quoted(result.said)]
     if result.complained:
-        lines += ["", "  the runner's stderr:", *_quoted(result.complained)]
+        lines += ["", f"  the {subject}'s stderr:", *_quoted(result.complained)]
     if result.hint:
         lines += ["", *_wrapped(f"hint: {result.hint}", "  ")]
     lines += ["", f"  again: {result.rerun}"]
@@ -162,15 +163,21 @@ def cut_short(done: int, wanted: int | None) -> str:
 
 
 def _what(result: CaseResult) -> str:
+    subject = "gate" if _of_gate(result) else "runner"
     if result.status == "error":
-        return f"the runner could not be judged ({result.error_kind or 'error'})"
+        return f"the {subject} could not be judged ({result.error_kind or 'error'})"
     if result.status == "harness-error":
-        return "hookproof itself failed; this says nothing about the runner"
+        return f"hookproof itself failed; this says nothing about the {subject}"
     return "the rule is not kept"
 
 
-def _check(check: Check) -> list[str]:
-    basis = "seen in the ledger" if check.basis == "seen" else "claimed by the runner"
+def _of_gate(result: CaseResult) -> bool:
+    return result.family.startswith("gate-")
+
+
+def _check(check: Check, of_gate: bool) -> list[str]:
+    seen = "seen by how it ended" if of_gate else "seen in the ledger"
+    basis = seen if check.basis == "seen" else "claimed by the runner"
     return [
         f"  {check.name} ({basis})",
         *_wrapped(f"wanted  {check.wanted}", "    ", hang=8),

@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers take it for true; importing typing would cost milliseconds
 if TYPE_CHECKING:
     from .base import Dialect
+    from .read_only import ReadOnly
 
 KNOWN: dict[str, tuple[str, ...]] = {
     "lecode": ("1.0",),
@@ -74,6 +75,17 @@ FEATURES: dict[str, tuple[str, ...]] = {
 """Dialect -> the features of the runner protocol that it has; the handshake declares the union."""
 
 
+READ_ONLY: dict[str, tuple[str, ...]] = {
+    "codex": ("0.171.0",),
+    "gemini-cli": ("0.61.0",),
+    "qwen-code": ("0.24.4",),
+}
+"""Dialects that are not run: only what one handler's end and output mean there is known. Each module offers `READERS`."""
+
+NOT_SCRIPTS = frozenset({"teaagent"})
+"""Dialects whose handlers are functions; a program stands for the body of one there, in a form of the reference's own."""
+
+
 class UnknownDialect(ValueError):
     """A dialect or version that the reference does not implement."""
 
@@ -92,3 +104,24 @@ def load(name: str) -> Dialect:
 
     module = import_module(f".{dialect.replace('-', '_')}", __name__)
     return module.DIALECTS[version or KNOWN[dialect][-1]]  # type: ignore[no-any-return]
+
+
+def readable() -> list[dict[str, str | bool]]:
+    """All dialects in which an answer can be read: its name, whether it can be run, whether its handlers are scripts."""
+    every = {**KNOWN, **READ_ONLY}
+    return [
+        {"name": f"{dialect}/{version}", "runs": dialect in KNOWN, "scripts": dialect not in NOT_SCRIPTS}
+        for dialect, versions in every.items()
+        for version in versions
+    ]
+
+
+def reader(name: str) -> ReadOnly | None:
+    """A dialect that is only read, by the names that `load` takes as well; None when it is none of those."""
+    dialect, slash, version = name.partition("/")
+    if dialect not in READ_ONLY or (slash and version not in READ_ONLY[dialect]):
+        return None
+    from importlib import import_module
+
+    module = import_module(f".{dialect.replace('-', '_')}", __name__)
+    return module.READERS[version or READ_ONLY[dialect][-1]]  # type: ignore[no-any-return]

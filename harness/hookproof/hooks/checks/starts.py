@@ -77,6 +77,19 @@ def starts(probe: Probe) -> Iterable[Finding]:
 
 
 @check(
+    "comes-to-an-end",
+    family=FAMILY,
+    title="The script comes to an end by itself.",
+    consequence="every call waits for it until {dialect} kills it; what is killed has decided nothing",
+    remedy="wait for nothing that may never come; read stdin to its end and no further",
+)
+def comes_to_an_end(probe: Probe) -> Iterable[Finding]:
+    if probe.hangs:
+        shot = probe.canaries.shots[0]
+        yield Finding(f"it was still running after {shot.how.limit_s:g} s", "it ends", shot)
+
+
+@check(
     "line-ends",
     family=FAMILY,
     title="The script has the line ends of the system that runs it.",

@@ -1,0 +1,50 @@
+"""The settings forms that are ours have a schema, and what the suite writes keeps it."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from hookproof import cli, dialects
+from hookproof.cases import Handler
+from hookproof.dialects import Placed
+
+
+def schema_of(dialect: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    assert cli.main(["schema", "settings", "--dialect", dialect]) == 0
+    made: dict[str, object] = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(made)
+    return made
+
+
+@pytest.mark.parametrize("dialect", ["core", "teaagent"])
+def test_what_the_suite_writes_keeps_the_schema(dialect: str, capsys: pytest.CaptureFixture[str]) -> None:
+    placed = [Placed(Handler(), name, event, f"/p/{name}") for name, event in (("h1", "PreToolUse"), ("h2", "Stop"))]
+    written = json.loads(dialects.load(dialect).settings(placed, dialects.KNOWN[dialect][-1]))
+    jsonschema.validate(written, schema_of(dialect, capsys))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "wrong"),
+    [
+        ("core", {"hooks": {"PreToolUse": ["/p/h1"]}}),
+        ("core", {"hooks": {"pretooluse": []}}),
+        ("teaagent", {"hooks": {"PreToolUse": [{"command": "/p/h1"}]}}),
+        ("teaagent", {"permission": {"mode": "maybe"}}),
+    ],
+)
+def test_another_form_does_not(dialect: str, wrong: object, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema_of(dialect, capsys))
+
+
+def test_the_form_of_a_real_program_has_no_schema_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["schema", "settings", "--dialect", "lecode"]) == 2
+    assert "core, teaagent" in capsys.readouterr().err
+
+
+def test_settings_are_of_a_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["schema", "settings"]) == 2
+    assert "--dialect core or --dialect teaagent" in capsys.readouterr().err
