@@ -237,10 +237,13 @@ def _texts(value: Any, keys: Keys) -> Iterator[Finding]:
                 yield (*keys, "matches"), f"no regular expression: {error}"
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(item, (*keys, key))
+            if isinstance(item, dict | cases.Strict):
+                yield from _texts(item, (*keys, key))
     elif isinstance(value, cases.Strict):
         for name in value.__struct_fields__:
-            yield from _texts(getattr(value, name), (*keys, name))
+            item = getattr(value, name)
+            if isinstance(item, dict | cases.Strict):  # most are not, and a generator for each would cost more than all else
+                yield from _texts(item, (*keys, name))
 
 
 def _set_fields(value: cases.Strict) -> list[str]:

@@ -72,6 +72,8 @@ class Catalog:
     statements: tuple[StatementFile, ...] = ()
     """The rows of the source documents, one list for each dialect."""
     _by_id: dict[str, Entry] = field(default_factory=dict, repr=False)
+    _digests: list[str] = field(default_factory=list, repr=False)
+    """The hash once it was asked for."""
 
     def __post_init__(self) -> None:
         self._by_id.update((entry.id, entry) for entry in self.entries)
@@ -118,7 +120,9 @@ class Catalog:
     @property
     def digest(self) -> str:
         """The hash of all its cases."""
-        return digest_of(self.entries)
+        if not self._digests:
+            self._digests.append(digest_of(self.entries))
+        return self._digests[0]
 
     def export(self) -> dict[str, Any]:
         """Everything in one JSON object, payloads filled in: for authors in any language."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from .cases import Case, Expect
@@ -84,5 +86,11 @@ def resolve(case: Case, posture: Posture | None) -> Case | str:
 def merged(base: Expect, more: Expect) -> Expect:
     """Both expectations in one; where both speak, `more` holds."""
     # by identity: a demanded null is a demand where the field's default is "not written"
-    spoken = {f.name: value for f in msgspec.structs.fields(Expect) if (value := getattr(more, f.name)) is not f.default}
+    spoken = {name: value for name, unsaid in _defaults() if (value := getattr(more, name)) is not unsaid}
     return msgspec.structs.replace(base, **spoken)
+
+
+@cache
+def _defaults() -> tuple[tuple[str, object], ...]:
+    # kept: msgspec reads all annotations anew at every call, and every core case asks
+    return tuple((field.name, field.default) for field in msgspec.structs.fields(Expect))

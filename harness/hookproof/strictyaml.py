@@ -38,8 +38,9 @@ _NUMBERLIKE = re.compile(
 _WORDLIKE = frozenset({"True", "TRUE", "False", "FALSE", "Null", "NULL", "~"})
 
 # what makes the event pass necessary: anchors, tags that the resolver would not see, surrogates, depth
-_ANCHOR = re.compile(r"(?:^|[\s\[{,:])[&!]", re.MULTILINE)
+_ANCHOR = re.compile(r"(?:^|[\s\[{,:])(?:&[0-9A-Za-z_-]|!)", re.MULTILINE)
 _SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}|\\U0000[dD]|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HALF = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 NO_SURROGATES = (
@@ -259,7 +260,7 @@ def _inspect(text: str, path: Path) -> None:
             problem = NO_ANCHORS
         elif isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag is not None:
             problem = NO_TAGS
-        elif isinstance(event, yaml.ScalarEvent) and any("\ud800" <= letter <= "\udfff" for letter in event.value):
+        elif isinstance(event, yaml.ScalarEvent) and _HALF.search(event.value):
             problem = NO_SURROGATES
         if problem:
             raise failure([Mistake(path, mark.line + 1, mark.column + 1, problem)])

@@ -181,7 +181,7 @@ def test_a_gate_that_crashes_on_everything_passes_nothing(make_gate: MakeGate, t
 
 
 def test_a_gate_that_crashes_only_on_the_twin_passes_nothing(make_gate: MakeGate, tmp_path: Path) -> None:
-    gate = make_gate('grep -q pretooluse "$1" && exit 1; kill -KILL $$')
+    gate = make_gate('grep -q tooluse "$1" && exit 1; kill -KILL $$')
     [case] = run(tmp_path, gate, ids=("gate/event-names/all-lower-case",))
     assert case.status == "error"
     assert case.note.startswith("on the valid twin correct/")

@@ -4,7 +4,9 @@ Settings, `.teaagent/hooks.json`; all keys may be absent, `SETTINGS` is its sche
 {"enabled": true, "permission": {"mode": "auto", "destructive_tools": [...]}, "hooks": {EVENT: ["/path/to/program", ...]}}.
 Without `permission` there is no permission hook; without its `mode` that is "auto", without its `destructive_tools` they are
 the six of `DESTRUCTIVE`, which are destructive in any case. A program is started without a shell, once for each call of the
-hook function that it stands for. What a settings file cannot say is dropped, and the report of the settings names it.
+hook function that it stands for. After a tool an entry may also be {"shell_command": "ruff check ."}, a command for
+`shell_command_hook`: split into words as a shell splits them, and started without one. What a settings file cannot say is
+dropped, and the report of the settings names it.
 
 Stdin, one JSON object: {"event", "tool", "arguments"} before a tool, and "result" after it; {"event", "context"} before
 compaction; {"event", "session_id", "context"} for the events of a session, where a prompt is the context {"prompt": TEXT}. A
@@ -46,6 +48,19 @@ DESTRUCTIVE = (
 )
 """The destructive tools, where the settings name no others."""
 
+_PROGRAM: dict[str, Any] = {"type": "string", "minLength": 1}
+_COMMAND: dict[str, Any] = {
+    "type": "object",
+    "properties": {"shell_command": {"type": "string", "minLength": 1}},
+    "required": ["shell_command"],
+    "additionalProperties": False,
+}
+
+
+def _entry(event: str) -> dict[str, Any]:
+    return {"oneOf": [_PROGRAM, _COMMAND]} if event == "PostToolUse" else _PROGRAM
+
+
 SETTINGS: dict[str, Any] = {
     "title": "settings of the dialect teaagent, .teaagent/hooks.json",
     "type": "object",
@@ -72,7 +87,7 @@ SETTINGS: dict[str, Any] = {
         "hooks": {
             "type": "object",
             "description": "event -> paths of programs in the order of registration",
-            "properties": {event: {"type": "array", "items": {"type": "string", "minLength": 1}} for event in EVENTS},
+            "properties": {event: {"type": "array", "items": _entry(event)} for event in EVENTS},
             "additionalProperties": False,
         },
     },

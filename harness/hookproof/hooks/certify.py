@@ -19,6 +19,9 @@ from .bench import Bench
 from .check import Check, Finding, NotApplicable, NotTested, Probe
 from .kind import Kind
 from .meaning import Reader
+from .portability import matrix as portability
+from .portability import words as elsewhere
+from .portability.matrix import Matrix
 from .script import Script
 from .search import Shot, search
 from .stimuli import Stimulus
@@ -44,6 +47,8 @@ class HookReport:
     tried: Shot | None = None
     evasions: list[str] = field(default_factory=list)
     """Lines for people: the ways round it, ranked."""
+    matrix: Matrix | None = None
+    """What its answers come to in other agents."""
     starts: int = 0
     seconds: float = 0.0
 
@@ -74,10 +79,11 @@ def certify(
     families: Sequence[str] = (),
     ids: Sequence[str] = (),
     extra: Sequence[Check] = (),
+    portable: bool = False,
     tell: Callable[[CaseResult], None] = lambda result: None,
 ) -> HookReport:
     """Put a script to the proof. `refuse` and `accept` are stimuli that the user gives; `extra` are checks of the
-    user's own; `tell` hears each result.
+    user's own; `portable` asks for a result for each other agent; `tell` hears each result.
 
     Raises UsageError for a dialect that is not known, and for a family or check that there is not.
     """
@@ -96,6 +102,9 @@ def certify(
         tell(result)
     if (survey := evasions.surveyed(probe)) is not None:
         report.evasions = survey.told()
+    report.matrix = portability.matrix(probe, thorough=portable)
+    if portable:
+        report.cases += elsewhere.cases(report.matrix, script)
     report.starts = len(probe.shots)
     report.seconds = time.monotonic() - began
     return report

@@ -18,6 +18,7 @@ from . import asking, certify, report
 from .bench import Bench
 from .check import Probe
 from .meaning import Reader
+from .portability import words
 from .script import Script
 
 
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     if options.update:
         return update(meant, scripts)
     checks = certify.selected(meant.families, meant.checks, meant.policy_checks(scripts))
+    agents = len(words.NAMES) if options.portability else 0
     with ExitStack() as stack:
         streams: list[TextIO] = []
         if options.results:
@@ -53,10 +55,10 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             streams.append(sys.stdout)
         for stream in streams:
-            results.write(certify.header(scripts, len(scripts) * len(checks)), stream)
+            results.write(certify.header(scripts, len(scripts) * (len(checks) + agents)), stream)
         stack.enter_context(_ending_on_signals())
         reports = []
-        for made in proved(meant, scripts):
+        for made in proved(meant, scripts, portable=options.portability):
             reports.append(made)
             for stream in streams:
                 for case in made.cases:
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     return exit_code(reports)
 
 
-def proved(meant: asking.Asked, scripts: list[Script]) -> Iterator[certify.HookReport]:
+def proved(meant: asking.Asked, scripts: list[Script], *, portable: bool = False) -> Iterator[certify.HookReport]:
     """One report for each script, as it is done."""
     with opened(scripts) as (bench, reader):
         for script in scripts:
@@ -85,6 +87,7 @@ def proved(meant: asking.Asked, scripts: list[Script]) -> Iterator[certify.HookR
                 families=meant.families,
                 ids=meant.checks,
                 extra=meant.policy_checks(scripts),
+                portable=portable,
             )
 
 

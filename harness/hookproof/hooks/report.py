@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..results import BAD, CaseResult, Footer
 from .certify import HookReport
+from .portability import words
 
 WIDTH = 110
 
@@ -16,12 +17,12 @@ def text(report: HookReport, *, failures: bool = True) -> list[str]:
     """All that a person needs to know of one script, the most important first; `failures` were told elsewhere if not."""
     lines = [report.first_line, *_canaries(report)]
     bad = [case for case in report.cases if case.status in BAD]
-    warned = [case for case in report.cases if case.status == "warn"]
+    warned = [case for case in report.cases if case.status == "warn" and case.family != "hook-portability"]
     for case in [*(bad if failures else []), *warned]:
         lines += ["", *finding(case)]
     if report.evasions:
         lines += ["", *(line for told in report.evasions for line in _wrapped(told.lstrip(), " " * (len(told) - len(told.lstrip())), 3))]
-    lines += ["", *_families(report.cases), *_not_tested(report.cases)]
+    lines += ["", *_families(report.cases), *_not_tested(report.cases), *_elsewhere(report)]
     return lines
 
 
@@ -72,6 +73,16 @@ def _families(cases: Sequence[CaseResult]) -> list[str]:
 def _not_tested(cases: Sequence[CaseResult]) -> list[str]:
     reasons: dict[str, int] = Counter(case.note for case in cases if case.status == "not-tested")
     return [f"  not tested: {number} {'check' if number == 1 else 'checks'}: {reason}" for reason, number in reasons.items()]
+
+
+def _elsewhere(report: HookReport) -> list[str]:
+    """What its answers come to in other agents: all of it when that was asked for, else a line."""
+    if report.matrix is None:
+        return []
+    if report.matrix.thorough:
+        return ["", *words.table(report.matrix)]
+    told = words.line(report.matrix)
+    return _wrapped(f"{told} (hookproof check --portability says why)", "  ", hang=2) if told else []
 
 
 def _wrapped(text: str, indent: str, hang: int = 0) -> list[str]:

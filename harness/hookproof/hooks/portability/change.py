@@ -7,9 +7,8 @@ stderr); all are read in all dialects, and the first that does is taken, the sma
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -102,7 +101,9 @@ def _exits(fired: Fired, *codes: int) -> list[Edit]:
     return [
         _KEPT,
         *(
-            Edit(f"exit with {code} {now}", {"exit": code, "signal": None, "timed_out": False, "cannot_start": None, "flooded": ""})
+            Edit(
+                f"exit with {code} {now}", {"exit": code, "signal": None, "timed_out": False, "cannot_start": None, "flooded": ""}
+            )
             for code in codes
             if code != fired.exit
         ),
@@ -131,7 +132,7 @@ def _rewritten(fired: Fired, reason: str) -> Iterator[Edit]:
         if "decision" not in body:
             yield _printed('add "decision": "block" and "reason" at the top of the JSON', {**plain, **body})
     if body != plain:
-        yield _printed(f"print {json.dumps({**plain, 'reason': '...'})} on stdout", plain)
+        yield _printed(f"print only {json.dumps({**plain, 'reason': '...'})} on stdout", plain)
 
 
 def _mended(body: dict[str, Any], reason: str) -> Iterator[Edit]:
@@ -195,14 +196,12 @@ LOUDEST: tuple[Fired, ...] = (
 """Every way of saying no."""
 
 
+_HELD: dict[tuple[str, str], bool] = {}
+"""What was tried already; the bundled reference gives the same answer each time."""
+
+
 def can_hold(dialect: str, event: str, reader: Reader) -> bool:
     """Whether any answer holds this event up there; tried."""
-    return _can_hold(dialect, event, reader)
-
-
-@lru_cache(maxsize=1024)
-def _can_hold(dialect: str, event: str, reader: Reader) -> bool:
-    return any(reader.read(fired, event, dialect).blocks for fired in LOUDEST)
-
-
-Candidates = Callable[[Fired], Iterator[tuple[tuple[str, ...], Fired]]]
+    if (dialect, event) not in _HELD:
+        _HELD[dialect, event] = any(reader.read(fired, event, dialect).blocks for fired in LOUDEST)
+    return _HELD[dialect, event]

@@ -138,9 +138,10 @@ def answers_of(probe: Probe) -> Iterable[Answer]:
     refusals = [*seen.all_refused, *seen.all_tried]
     refusing = {id(shot) for shot in refusals}
     passing = [
-        shot for shot in seen.shots if id(shot) not in refusing and not shot.crashed and not shot.fired.timed_out and not shot.refuses
+        shot
+        for shot in seen.shots
+        if id(shot) not in refusing and not shot.crashed and not shot.fired.timed_out and not shot.refuses
     ]
-    # what begins as a refusal by its words is none if most harmless things are answered in the same way
     for letter, role, shots in (("R", "refusal", [s for s in refusals if not s.fired.timed_out]), ("P", "pass", passing)):
         for number, shot in enumerate(_frequent(shots), 1):
             yield Answer(f"{letter}{number}", "refusal" if role == "refusal" else "pass", shot)
@@ -173,7 +174,7 @@ def _json(text: str) -> Any:
 
 def _shape(value: Any, key: str = "") -> object:
     if isinstance(value, dict):
-        return tuple(sorted((str(name), _shape(item, str(name))) for name, item in value.items())).__repr__()
+        return tuple(sorted(((str(name), _shape(item, str(name))) for name, item in value.items()), key=lambda pair: pair[0]))
     if isinstance(value, str):
         return value if key in WORDS else "text" if value.strip() else ""
     return repr(value) if key in WORDS else type(value).__name__
@@ -182,7 +183,9 @@ def _shape(value: Any, key: str = "") -> object:
 def _cell(probe: Probe, answer: Answer, dialect: str) -> Cell:
     event = event_in(probe.script.event, probe.dialect, dialect)
     if event not in probe.reader.events(dialect):
-        return Cell(answer, dialect, None, "no such event", True, f"there is no event {event}", "its documentation", possible=False)
+        return Cell(
+            answer, dialect, None, "no such event", True, f"there is no event {event}", "its documentation", possible=False
+        )
     meaning = probe.reader.read(answer.shot.fired, event, dialect, answer.shot.how.limit_s)
     possible = change.can_hold(dialect, event, probe.reader)
     ok = meaning.blocks or not possible if answer.role == "refusal" else not meaning.blocks
@@ -253,4 +256,6 @@ def _keys(stimulus: Stimulus) -> list[str]:
         return [f"tool.name {stimulus.tool}", *(f"tool.args.{key}" for key in stimulus.input)]
     if stimulus.tool is not None:
         return [f"tool_name {stimulus.tool}", *(f"tool_input.{key}" for key in stimulus.input)]
-    return [f"{stimulus.event} with " + " and ".join(key for key in stimulus.payload if key in ("event", "hook_event_name", "prompt"))]
+    return [
+        f"{stimulus.event} with " + " and ".join(key for key in stimulus.payload if key in ("event", "hook_event_name", "prompt"))
+    ]

@@ -2,9 +2,10 @@
 
     {"enabled": true,
      "permission": {"mode": "auto", "destructive_tools": ["shell"], "deny_patterns": ["*.pem"], "allow_patterns": []},
-     "hooks": {"PreToolUse": ["/path/to/program", ...], ...}}
+     "hooks": {"PreToolUse": ["/path/to/program", ...], "PostToolUse": [{"shell_command": "ruff check ."}, ...], ...}}
 
 Every key may be absent. Without `permission` there is no permission hook; `{}` is one with its defaults.
+After a tool an entry may also be a command for `shell_command_hook`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from ...teaagent.hooks import suggestion
 
 LIMIT = 30.0
 """Seconds for each program, as the ready-made hooks give theirs (observed); the settings have no word for it."""
+
+SHELL_COMMAND = "shell_command"
+"""The kind, and the only key, of an entry that is a command for `shell_command_hook`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +101,16 @@ def _programs(hooks: Any, drop: Drop) -> list[Configured]:
             for number, program in enumerate(listed):
                 if isinstance(program, str) and program:
                     programs.append(Configured(event, program, LIMIT, arguments=()))
+                elif event == HookEvent.POST_TOOL_USE.value and (command := _shell_command(program)):
+                    programs.append(Configured(event, command, LIMIT, kind=SHELL_COMMAND))
                 else:
                     drop(f"{event}[{number}]", event, f"{event}[{number}] is no program, which is a path")
     return programs
+
+
+def _shell_command(entry: Any) -> str | None:
+    command = entry.get(SHELL_COMMAND) if isinstance(entry, dict) and len(entry) == 1 else None
+    return command if isinstance(command, str) else None
 
 
 def _guard(permission: Any, drop: Drop) -> Guard:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ... import permissions, tools
 from ...merging import Merged
 from ...runner import Called, Ended, HookRaised, Runner, Submitted
-from ...settings import Source
-from ...teaagent import HookConfig, HookEvent, HookRunner, ToolRaised, calls, permission_check_hook
+from ...settings import Configured, Source
+from ...teaagent import HookConfig, HookEvent, HookRunner, ToolRaised, calls, permission_check_hook, shell_command_hook
 from ...teaagent.hooks import described
 from ...tools import Tool
-from . import programs
+from . import configuration, programs
 
 
 class Loop(Runner):
@@ -28,7 +28,7 @@ class Loop(Runner):
         config = HookConfig(enabled=all(content["enabled"] for content in contents))
         self.hooks = HookRunner(config, log=self.log)
         for handler in self.loaded.handlers:
-            self.hooks.register(handler.event, programs.function(handler, self.place))
+            self.hooks.register(handler.event, self._function(handler))
         for guard in [content["guard"] for content in contents if content["guard"] is not None]:
             check = permission_check_hook(
                 guard.mode,
@@ -37,6 +37,11 @@ class Loop(Runner):
                 allow_patterns=guard.allow_patterns,
             )
             self.hooks.register(HookEvent.PRE_TOOL_USE, check)
+
+    def _function(self, handler: Configured) -> Callable[..., Any]:
+        if handler.kind == configuration.SHELL_COMMAND:
+            return shell_command_hook(handler.command, cwd=self.place.cwd, timeout=handler.timeout)
+        return programs.function(handler, self.place)
 
     def call(self, tool: str, arguments: Any, program: Tool | None) -> Called:
         """A tool call of the model. What the host denies is put to no hook, and no hook lifts what the host says."""
