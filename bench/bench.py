@@ -32,6 +32,8 @@ from hookproof.probe import ProbeKit, find_world_folder
 
 DIALECT = "lecode"
 FEW, MANY = 25, 250
+PER_FILE = 25
+"""As many cases as a file of the suite may hold."""
 WANTED_RATIO = 2.0
 WANTED_GROWTH = 10.0
 """MB between FEW and MANY cases."""
@@ -196,9 +198,10 @@ def _repeated(folder: Path, count: int) -> Place:
     for number, case in enumerate(cases):
         case |= {"id": f"{DIALECT}/bench/case-{number}", "tags": []}
     (folder / "cases").mkdir(parents=True)
-    # JSON is YAML too
-    text = json.dumps({"format": 1, "dialect": DIALECT, "family": "bench", "cases": cases}, indent=1)
-    (folder / "cases" / "bench.yaml").write_text(text, "utf-8")
+    for first in range(0, count, PER_FILE):
+        # JSON is YAML too
+        file = {"format": 1, "dialect": DIALECT, "family": "bench", "cases": cases[first : first + PER_FILE]}
+        (folder / "cases" / f"bench-{first}.yaml").write_text(json.dumps(file, indent=1), "utf-8")
     return Place(folder, entries)
 
 

@@ -62,6 +62,8 @@ def unsayable(case: Case, dialect: Dialect, version: str) -> str | None:
             dialect.settings(placed, version)
     except DialectError as error:
         return f"{UNSAYABLE}{error.message}"
+    if case.disabled and dialect.off is None:
+        return f"{UNSAYABLE}{dialect.name} has no switch for all handlers"
     wanted = {key for keys in (case.expect.envelope or {}).values() for key in keys}
     if absent := sorted(wanted - dialect.envelope.keys()):
         return f"{UNSAYABLE}{dialect.name} gives handlers no {', '.join(absent)}"

@@ -76,7 +76,7 @@ def lets_run(case: Case) -> bool:
 
 
 @cache
-def _posture_words() -> dict[str, tuple[str, ...]]:
+def posture_words() -> dict[str, tuple[str, ...]]:
     """Dotted path into a posture -> the words that may stand there; none where it is a number."""
     import msgspec.inspect as mi  # only for cases that ask for the posture
 
@@ -93,7 +93,7 @@ def _posture_words() -> dict[str, tuple[str, ...]]:
 def _posture(case: Case) -> Iterator[Finding]:
     for number, choice in enumerate(case.by_posture):
         keys: Keys = ("by_posture", number)
-        known = _posture_words()
+        known = posture_words()
         if choice.on not in known:
             yield (*keys, "on"), f'"{choice.on}" is no place in a posture; {suggestion(choice.on, list(known))}'
             continue
@@ -160,6 +160,8 @@ def _names(case: Case) -> Iterator[Finding]:
     handlers = [f"h{number}" for number in range(1, len(case.handlers) + 1)]
     tools = [f"t{number}" for number in range(1, len(case.tool_calls()) + 1)]
     everyone = [*handlers, *tools]
+    if case.disabled and case.settings is not None:
+        yield ("disabled",), "`settings` are written to the letter: the switch stands there, or nowhere"
     for path, name in case.links.items():
         if name not in handlers:
             yield ("links", path), _nobody(name, handlers)

@@ -118,6 +118,7 @@ class Handler(Strict):
     """Waits until that probe has ended: fixes the order of completion without sleeping."""
     matcher: str | None = None
     timeout: Any = UNSET
+    """As it stands in the settings; in core cases also `{seconds: 1.5}`, in whatever unit the posture says."""
     if_: str | None = msgspec.field(default=None, name="if")
     native: dict[str, Any] = {}
     """Further fields of the settings entry, as they stand."""
@@ -308,6 +309,8 @@ class Case(Strict, kw_only=True):
     handlers: list[Handler] = []
     settings: list[NativeSettings] | None = None
     """Instead of the settings that the dialect writes for the handlers."""
+    disabled: bool = False
+    """The settings file that the dialect writes has its switch off for all handlers."""
     links: dict[Annotated[str, Meta(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$")], ProbeName] = {}
     """Files of the project that are a handler as well: `ci/guard.sh` is it, `ci/guard.py` becomes it when Python runs it."""
     call: Call | None = None

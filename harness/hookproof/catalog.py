@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -157,10 +159,23 @@ def load(folders: Sequence[Path]) -> Catalog:
 def examine(folders: Sequence[Path]) -> tuple[Catalog, list[Mistake]]:
     """As `load`, but with all mistakes as data; a file with mistakes contributes no cases."""
     gathering = _Gathering()
-    for folder in folders:
-        for path in _files(folder):
-            gathering.read(path)
-    return gathering.finish()
+    with _no_collection():
+        for folder in folders:
+            for path in _files(folder):
+                gathering.read(path)
+        return gathering.finish()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Nearly all that is made here is kept: looking for garbage in it again and again takes a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _files(folder: Path) -> list[Path]:

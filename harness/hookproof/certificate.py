@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from . import applicability, requirements
+from . import applicability, posture, requirements
 from .catalog import Catalog
+from .protocol import Posture
 from .requirements import RequirementSet
 from .results import BAD, CaseResult, Footer, Header, count
 
@@ -36,15 +37,18 @@ class Standing:
         return f"{self.name}+slow" if self.slow_required and self.slow_passed == self.slow_required else self.name
 
 
-def standing(wanted: RequirementSet, catalog: Catalog, header: Header, cases: Iterable[CaseResult]) -> Standing:
-    """How a run stands towards one requirement set."""
-    by_id = {case.id: case for case in cases if case.dialect == f"{wanted.dialect}/{wanted.version}"}
+def standing(
+    wanted: RequirementSet, catalog: Catalog, header: Header, cases: Iterable[CaseResult], subject: str | None = None
+) -> Standing:
+    """How a run stands towards one requirement set, by its cases in `subject` (`lecode/1.0`; None: the set's own)."""
+    subject = subject or wanted.subject
+    by_id = {case.id: case for case in cases if case.dialect == subject}
     required = requirements.required(catalog, wanted)
     notes = {by_id[name].note for name in required.all if name in by_id and by_id[name].status == "not-applicable"}
     left_out = sorted({word for note in notes for word in applicability.left_out(note)})
     ordinary, slow = ([n for n in names if _status(by_id, n) != "not-applicable"] for names in (required.ordinary, required.slow))
     return Standing(
-        name=wanted.name,
+        name=wanted.name if subject == wanted.subject else f"{wanted.name}@{subject}",
         required=len(ordinary),
         passed=sum(_status(by_id, name) == "pass" for name in ordinary),
         absent=tuple(f for f in wanted.features if f not in header.features),
@@ -52,6 +56,23 @@ def standing(wanted: RequirementSet, catalog: Catalog, header: Header, cases: It
         slow_required=len(slow),
         slow_passed=sum(_status(by_id, name) == "pass" for name in slow),
     )
+
+
+def demanded(catalog: Catalog, header: Header, judged: Sequence[tuple[str, str]]) -> list[tuple[RequirementSet, str]]:
+    """The sets that are asked of a runner, each with the dialect and version in which: its own, and profiles that fit."""
+    return [
+        (wanted, f"{dialect}/{version}")
+        for dialect, version in judged
+        for wanted in sorted(catalog.requirements, key=lambda each: each.profile)
+        if (wanted.profile or (wanted.dialect, wanted.version) == (dialect, version))
+        and _fits(wanted, posture.told(dialect, version, header.posture))
+    ]
+
+
+def _fits(wanted: RequirementSet, told: Posture | None) -> bool:
+    if told is None:
+        return not wanted.posture
+    return all(posture.word(told, path) == word for path, word in wanted.posture.items())
 
 
 def _status(by_id: dict[str, CaseResult], name: str) -> str:
@@ -68,8 +89,8 @@ def footer(
     slow: bool,
 ) -> Footer:
     """The last line of a run over `cases`; `judged` are the dialects and versions that were judged."""
-    sets = [r for r in catalog.requirements if (r.dialect, r.version) in judged]
-    standings = [standing(r, catalog, header, cases) for r in sets]
+    sets = demanded(catalog, header, judged)
+    standings = [standing(wanted, catalog, header, cases, subject) for wanted, subject in sets]
     bad = [case for case in cases if case.status in BAD]
     certified = [s.title for s in standings if s.certified] if header.certifies and not bad else []
     checks = [check for case in cases for check in case.checks]
@@ -77,7 +98,7 @@ def footer(
         counts=count(cases),
         verdict=_verdict(header, standings, certified, cases, slow),
         certified=certified,
-        not_scored=sorted({rule for r in sets for rule in requirements.not_scored(catalog, r)}),
+        not_scored=sorted({rule for r, _ in sets if not r.profile for rule in requirements.not_scored(catalog, r)}),
         seen=sum(check.basis == "seen" for check in checks),
         claimed=sum(check.basis == "claimed" for check in checks),
         seconds=round(seconds, 2),

@@ -105,6 +105,8 @@ class Engine:
         self.header = self._header(spec.argv)
         self._numbers = {job.test_id: number for number, job in enumerate(self.jobs)}
         self._wide_submitted = False
+        self._reached = 0
+        """Up to where in `jobs` all are under way, or were."""
 
     def _header(self, argv: Sequence[str]) -> Header:
         options = self.options
@@ -135,6 +137,7 @@ class Engine:
     def narrow(self, jobs: Sequence[Job]) -> None:
         """Only these will be asked for, in this order: no other case runs ahead."""
         self.jobs = list(jobs)
+        self._reached = 0
         self._numbers = {job.test_id: number for number, job in enumerate(self.jobs)}
 
     def ahead(self, job: Job) -> None:
@@ -149,12 +152,15 @@ class Engine:
                 if _sleeps(each):
                     self._submit(each)
         position = self._numbers[job.test_id]
-        for following in self.jobs[position : position + self.options.window]:
+        end = position + self.options.window
+        for following in self.jobs[max(position, self._reached) : end]:
             self._submit(following)
+        self._reached = max(self._reached, end)
 
     def result(self, job: Job) -> CaseResult:
         """The result of a job; waits for it."""
         self.ahead(job)
+        self._submit(job)  # where it is asked out of turn, or once more
         return self._futures.pop(job.test_id).result()
 
     def _submit(self, job: Job) -> None:

@@ -132,7 +132,8 @@ def _write_settings(
     case: Case, dialect: Dialect, version: str, handlers: dict[str, Placed], project: Path, home: Path
 ) -> list[Settings]:
     if case.settings is None:
-        written = [("project", dialect.settings(list(handlers.values()), version))]
+        text = dialect.settings(list(handlers.values()), version)
+        written = [("project", _switched_off(text, dialect) if case.disabled else text)]
     else:
         written = [(native.scope, _with_probes(native.text, handlers)) for native in case.settings]
     listed = []
@@ -149,6 +150,12 @@ def _write_settings(
             file.write(text.encode("utf-8", "surrogateescape"))
         listed.append(Settings(scope=scope, path=path))  # type: ignore[arg-type]
     return listed
+
+
+def _switched_off(text: str, dialect: Dialect) -> str:
+    if dialect.off is None:
+        raise DialectError(f"{dialect.name} has no switch for all handlers")
+    return json.dumps({**json.loads(text), **dialect.off}, indent=2)
 
 
 def _link(links: dict[str, str], handlers: dict[str, Placed], project: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import msgspec
 
-from .cases import Case, Expect
+from .cases import Case, Expect, Handler
 from .protocol import FailureDirection, HelloAnswer, Posture
 
 _CLOSED = FailureDirection(exit="closed", signal="closed", timeout="closed", unreadable="closed", cannot_start="closed")
@@ -60,6 +61,13 @@ def of(dialect: str, version: str, hello: HelloAnswer) -> Posture | None:
     return hello.posture if dialect == "core" else KNOWN.get(f"{dialect}/{version}")
 
 
+def told(dialect: str, version: str, declared: dict[str, Any] | None) -> Posture | None:
+    """Likewise, from the posture as the header of a report has it."""
+    if dialect == "core":
+        return None if declared is None else msgspec.convert(declared, Posture)
+    return KNOWN.get(f"{dialect}/{version}")
+
+
 def word(posture: Posture, path: str) -> str:
     """The word that stands at a dotted path of a posture: `failure.exit` -> "closed". Raises AttributeError."""
     value: object = posture
@@ -70,7 +78,8 @@ def word(posture: Posture, path: str) -> str:
 
 def resolve(case: Case, posture: Posture | None) -> Case | str:
     """The case with the expectation that this posture has; or, in words, why it has none."""
-    if not case.by_posture:
+    timed = case.neutral and any(isinstance(handler.timeout, dict) for handler in case.handlers)
+    if not (case.by_posture or timed):
         return case
     if posture is None:
         return "the runner declares no posture"
@@ -80,7 +89,16 @@ def resolve(case: Case, posture: Posture | None) -> Case | str:
         if decided not in choice.is_:
             return f"the posture {choice.on} is {decided}: this case asks for {' or '.join(choice.is_)}"
         expect = merged(expect, choice.is_[decided])
-    return msgspec.structs.replace(case, expect=expect, by_posture=[])
+    handlers = [_in_unit(handler, posture) for handler in case.handlers]
+    return msgspec.structs.replace(case, handlers=handlers, expect=expect, by_posture=[])
+
+
+def _in_unit(handler: Handler, posture: Posture) -> Handler:
+    """`timeout: {seconds: 1.5}` becomes the number that means it in the declared unit."""
+    if not (isinstance(handler.timeout, dict) and "seconds" in handler.timeout):
+        return handler
+    seconds = handler.timeout["seconds"]
+    return msgspec.structs.replace(handler, timeout=round(seconds * 1000) if posture.timeout_unit == "ms" else seconds)
 
 
 def merged(base: Expect, more: Expect) -> Expect:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -18,7 +19,7 @@ from typing import Any, TextIO
 import msgspec
 import pytest
 
-from . import asked, foreign, known, results, scenarios, suite
+from . import asked, foreign, known, reporting, results, scenarios, suite
 from .engine import Engine, Job
 from .errors import HarnessError, HookproofError, SubjectError, UsageError
 from .gates.jobs import Job as GateJob
@@ -90,6 +91,8 @@ class Proof:
         """The node ids of the tests that were collected, in order; None before the collection has ended."""
         self.compared = 0
         """How many scenarios were collected, to be compared with their snapshots: they are no results."""
+        self.plainly = False
+        """Whether cases are reported without the phases that only tests with code of their own need."""
         self.reported: dict[str, CaseResult | None] = {}
         """Node id -> its result; None for a test that ended without one."""
         self.account = known.Account()
@@ -176,6 +179,9 @@ class Proof:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """A run that names a subject and has no case is a mistake."""
+        self.plainly = reporting.allowed(session.config)
+        # cases and tests stay to the end: no collection need walk through them again
+        gc.freeze()
         chosen = {item.nodeid: job for item in session.items if (job := _job(item)) is not None}
         self.engine.narrow([job for job in chosen.values() if not isinstance(job, PropertyJob)])
         if self.spread:
@@ -201,11 +207,17 @@ class Proof:
     # ---- each test -------------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Cases run ahead of the tests that report them."""
         job = _job(item)
-        if isinstance(job, Job | GateJob) and not self.spread:
+        if not isinstance(job, Job | GateJob):
+            return None
+        if not self.spread:
             self.engine.ahead(job)
+        if not self.plainly:
+            return None
+        reporting.run(item, nextitem, lambda: self.judge(item, job))
+        return True
 
     def record(self, job: Job) -> str:
         """What the test of a scenario compares with its snapshot."""
@@ -298,6 +310,7 @@ class Proof:
         """Footer and exit code before pytest's own summary, the verdict after it."""
         if self.is_worker or self.config.option.collectonly:
             return (yield)
+        self._spare_hypothesis()
         status = int(session.exitstatus)
         empty = status == pytest.ExitCode.NO_TESTS_COLLECTED
         if status in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
@@ -307,6 +320,12 @@ class Proof:
             self._refuse_empty_run()
         self._say_last(session)
         return result
+
+    def _spare_hypothesis(self) -> None:
+        """Its plugin would import all of hypothesis, a fifth of a second, only to find that it has nothing to tell."""
+        plugins = self.config.pluginmanager
+        if "hypothesis" not in sys.modules and plugins.hasplugin("hypothesispytest"):
+            plugins.unregister(name="hypothesispytest")
 
     def _finish(self, status: int) -> int:
         cases = self.cases

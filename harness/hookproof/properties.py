@@ -258,7 +258,7 @@ class ATimedOutHandler(Relation):
     def inserted(self, ground: Ground) -> Sequence[Handler]:
         """Sleepers whose answer comes too late."""
         assert ground.posture is not None
-        limit = CUT_AT if ground.posture.timeout_unit == "s" else CUT_AT * 1000
+        limit = CUT_AT * 1000 if ground.posture.timeout_unit == "ms" else CUT_AT
         late = [h for h in ground.before if verdict_of(h) in (None, "allow", "deny")]
         plain = [h for h in late if not (fails(h) or rewrites(h) or h.read != "all")]
         sleepers = [msgspec.structs.replace(h, sleep=SLEEPS, timeout=limit) for h in plain]

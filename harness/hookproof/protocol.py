@@ -82,9 +82,12 @@ class Posture(Struct, forbid_unknown_fields=True, frozen=True):
     rewrite: Literal["chained", "first", "last", "most-severe", "last-finished", "none"]
     ask_without_person: Literal["run", "deny"]
     defer: Literal["run", "leave", "none"]
-    timeout_unit: Literal["s", "ms"]
+    timeout_unit: Literal["s", "ms", "s-or-ms"]
+    """The last: a number below 1000 means seconds, any other milliseconds."""
     timeout_default: float
     """In the declared unit."""
+    odd_timeout: Literal["default", "undeclared"] = "undeclared"
+    """`default`: a limit that is no number above 0 counts as absent, and one that no clock can hold as a long one."""
 
 
 # ---- what the harness sends ----------------------------------------------------------------------

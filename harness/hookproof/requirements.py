@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from . import casefile, dialects, strictyaml
+from . import casecheck, casefile, dialects, strictyaml
 from .cases import Slug, Strict
 from .errors import UsageError
 from .mistakes import Mistake, suggestion
@@ -34,6 +34,10 @@ class RequirementSet(Strict, kw_only=True):
     about: str = ""
     features: tuple[str, ...] = ()
     """Features that a runner may not leave undeclared."""
+    posture: dict[str, str] = {}
+    """What a runner's posture must say for the set to be asked of it: `failure.exit: closed`."""
+    profile: bool = False
+    """Of core rules: asked in every dialect whose posture fits, and not only of runners that speak core."""
     rules: Annotated[tuple[Slug, ...], Meta(min_length=1)]
 
     @property
@@ -116,6 +120,14 @@ def _findings(made: RequirementSet, path: Path, catalog: Catalog) -> Iterator[tu
     for number, feature in enumerate(made.features):
         if feature not in FEATURES:
             yield ("features", number), f'"{feature}" is no feature; {suggestion(feature, list(FEATURES))}'
+    if made.profile and made.dialect != "core":
+        yield ("profile",), "a profile is a set of core rules: they can be asked in every dialect"
+    words = casecheck.posture_words()
+    for place, word in made.posture.items():
+        if place not in words:
+            yield ("posture", place), f'"{place}" is no place in a posture; {suggestion(place, list(words))}'
+        elif words[place] and word not in words[place]:
+            yield ("posture", place), f'"{word}" is no word for {place}; {suggestion(word, words[place])}'
     tested = {entry.case.rule for entry in catalog.entries if _asked(entry, made)}
     for number, name in enumerate(made.rules):
         if name in made.rules[:number]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,7 @@ def written(node: Node) -> str:
     return f'the text "{text}"'
 
 
+@lru_cache(4096)  # most are keys and words, met again and again
 def _kind(value: str) -> str:
     """What a value without quotes is."""
     first = value[:1]

@@ -10,7 +10,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from hookproof import casefile, casewords, catalog, cli, results, strictyaml, suite
+from hookproof import casefile, casewords, catalog, cli, results, statements, strictyaml, suite
 from hookproof.cases import Child, Handler, Say
 
 KNOWN = "lecode/veto/second-denies"
@@ -119,13 +119,14 @@ def test_handlers_are_told_in_the_order_of_their_deeds() -> None:
 
 def test_the_schemas_are_valid_and_describe_what_we_read_and_write(capsys: pytest.CaptureFixture[str]) -> None:
     schemas = {}
-    for name in ("protocol", "cases", "results", "features"):
+    for name in ("protocol", "cases", "results", "features", "statements"):
         assert typed("schema", name) == 0
         schemas[name] = json.loads(capsys.readouterr().out)
         jsonschema.Draft202012Validator.check_schema(schemas[name])
     cases = jsonschema.Draft202012Validator(schemas["cases"])
+    rows = jsonschema.Draft202012Validator(schemas["statements"])
     for path in (suite.conformance() / "lecode").glob("*.yaml"):
-        cases.validate(strictyaml.load(path).data)
+        (rows if path.name == statements.FILE else cases).validate(strictyaml.load(path).data)
     assert not cases.is_valid({"format": 1, "dialect": "lecode", "family": "x", "casses": []})
     header = results.Header(hookproof="0", suite="0", cases=0, subject=["x"])
     line = json.loads(json.dumps(msgspec.to_builtins(header)))

@@ -92,7 +92,7 @@ def test_every_core_case_is_there_in_every_dialect_and_most_can_be_said(dialect:
     core = [job for job in jobs(dialect) if job.entry.dialect == "core"]
     assert len(core) >= 25
     unsayable = [job.id for job in core if applicability.unsayable(job.entry.case, dialects.load(name), version)]
-    assert all("timeout" in case_id or "tools-guard" in case_id for case_id in unsayable)
+    assert all(any(word in case_id for word in ("timeout", "tools-guard", "switched-off")) for case_id in unsayable)
     assert not unsayable or dialect == "lecode/1.0"
 
 

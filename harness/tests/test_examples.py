@@ -13,11 +13,13 @@ import pytest
 from hookproof import suite
 
 EXAMPLES = {
-    "node": ("node", "lecode-1.0"),
-    "chain": ("python3", "lecode-1.0"),
-    "oneshot": ("jq", "core-1"),
+    "node": ("node", ["lecode-1.0", "deny-safe@lecode/1.0"]),
+    "chain": ("python3", ["lecode-1.0", "deny-safe@lecode/1.0"]),
+    "oneshot": ("jq", ["core-1", "deny-safe"]),
+    "inorder": ("python3", ["core-1"]),
+    "parallel": ("python3", ["core-1", "deny-safe"]),
 }
-"""Example -> the program that it needs, and the requirement set that it keeps."""
+"""Example -> the program that it needs, and the requirement sets that it keeps."""
 
 
 def test_every_example_is_put_to_the_proof() -> None:
@@ -34,5 +36,5 @@ def test_an_example_certifies(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=240, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     footer = json.loads(done.stdout.splitlines()[-1])
-    assert kept in footer["certified"]
+    assert footer["certified"] == kept
     assert not list(tmp_path.iterdir())

@@ -30,7 +30,7 @@ def test_what_the_suite_writes_keeps_the_schema(dialect: str, capsys: pytest.Cap
     ("dialect", "wrong"),
     [
         ("core", {"hooks": {"PreToolUse": ["/p/h1"]}}),
-        ("core", {"hooks": {"pretooluse": []}}),
+        ("core", {"hooks": {"PreToolUse": [{"timeout": 5}]}}),
         ("teaagent", {"hooks": {"PreToolUse": [{"command": "/p/h1"}]}}),
         ("teaagent", {"permission": {"mode": "maybe"}}),
     ],

@@ -162,5 +162,6 @@ def _why(ran: Ran, event: str, answer: reading.Answer, dialect: Dialect, held: b
     if not ran.stdout.strip():
         return "nothing said: nothing is held up", source["verdict"]
     if getattr(answer, "plain", ""):
-        return "stdout that is no JSON object as a whole decides nothing", source["verdict"]
+        told = "is for the model, and" if event in PLAIN_IS_CONTEXT else "as a whole"
+        return f"stdout that is no JSON object {told} decides nothing", source["verdict"]
     return "its JSON decides nothing", source["verdict"]

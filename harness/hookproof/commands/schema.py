@@ -58,11 +58,22 @@ def _results() -> dict[str, Any]:
 
 
 def _settings(dialect: str | None = None) -> dict[str, Any]:
-    from ..dialects import forms
+    from .. import dialects
 
+    ours = [name for name in dialects.KNOWN if hasattr(dialects.module(name), "SETTINGS")]
     if dialect is None:
-        raise UsageError("settings are of a dialect", f"say which: --dialect {' or --dialect '.join(forms.FORMS)}")
-    return {"$schema": DRAFT, "title": f"settings file of the dialect {dialect}", **forms.schema(dialect)}
+        raise UsageError("settings are of a dialect", f"say which: --dialect {' or --dialect '.join(ours)}")
+    if dialect not in ours:
+        raise UsageError(f'the settings of "{dialect}" are no form of this suite', f"there are schemas for {', '.join(ours)}")
+    return {"$schema": DRAFT, **dialects.module(dialect).SETTINGS}
+
+
+def _statements() -> dict[str, Any]:
+    import msgspec
+
+    from ..statements import StatementFile
+
+    return {"$schema": DRAFT, "title": "the sentences of a source document, format 1", **msgspec.json.schema(StatementFile)}
 
 
 def _features() -> dict[str, Any]:
@@ -80,6 +91,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "cases": ("a case file", _cases),
     "results": ("a line of results.jsonl", _results),
     "features": ("what a runner may declare", _features),
+    "statements": ("the sentences of a source document, statements.yaml", _statements),
     "settings": ("a settings file, with --dialect core or teaagent", _settings),
 }
 """Name -> what it describes, and how it is made."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
+from types import ModuleType
+from typing import Any, Protocol
 
 from ..cases import Handler, Say
 from ..errors import DialectError
@@ -51,6 +52,8 @@ class Dialect(Protocol):
     """Seconds after a handler's time limit until the last of its tree must be gone."""
     settings_file: str
     """Where the project's settings lie, below the project folder."""
+    off: dict[str, Any] | None
+    """What stands at the top of a settings file, which is JSON then, and switches all handlers off; None: there is no such."""
     event_of_call: str
     """The event that fires before a tool call."""
     event_of_prompt: str
@@ -99,7 +102,11 @@ def resolve(name: str) -> tuple[str, str]:
 
 def load(dialect: str) -> Dialect:
     """The dialect's module, by its name without a version. Raises DialectError."""
+    return module(dialect).DIALECT  # type: ignore[no-any-return]
+
+
+def module(dialect: str) -> ModuleType:
+    """Likewise, the whole of it: where the settings form is our own it also has its JSON Schema, `SETTINGS`."""
     if dialect not in KNOWN:
         raise DialectError(f'"{dialect}" is no dialect of this suite', f"known: {', '.join(KNOWN)}")
-    module = import_module(f".{dialect.replace('-', '_')}", __name__)
-    return module.DIALECT  # type: ignore[no-any-return]
+    return import_module(f".{dialect.replace('-', '_')}", __name__)

@@ -34,6 +34,7 @@ class ClaudeCode:
     name = "claude-code"
     kill_grace = 2.0
     settings_file = ".claude/settings.json"
+    off = {"disableAllHooks": True}
     event_of_call = "PreToolUse"
     event_of_prompt = "UserPromptSubmit"
     event_of_stop = "Stop"

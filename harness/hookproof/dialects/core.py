@@ -1,7 +1,8 @@
 """The plain form for runners without a dialect of their own; what it means is the posture that they declare.
 
-Settings, `.core/hooks.json`: {"hooks": {EVENT: [{"command": ..., "timeout": ..., "matcher": ...}]}}. `command` is run by
-/bin/sh -c in the world's cwd; `timeout` is a number in the declared unit; `matcher` is the exact name of a tool.
+Settings, `.core/hooks.json` (`SETTINGS` is its schema): {"hooks": {EVENT: [{"command": ..., "timeout": ..., "matcher": ...}]}}.
+`command` is run by /bin/sh -c in the world's cwd; `timeout` is a number in the declared unit; `matcher` is the exact name of a
+tool. With {"enabled": false} at the top no handler is started.
 Stdin: {"event": ..., "session": ..., "cwd": ..., "tool": ..., "input": ..., "prompt": ...}, each where it applies;
 `session` is the session's id, or null.
 Stdout: nothing, or one JSON object {"verdict": allow|ask|defer|deny, "reason": ..., "input": ..., "output": ..., "context": ...},
@@ -16,6 +17,9 @@ What the words of a posture mean:
 - rewrite: `chained` shows each handler the arguments as those before it left them; else all see the original, and of several
   rewrites the `first` counts, the `last`, that of the `most-severe` handler (among equals the first) or the `last-finished`.
 - ask_without_person: a call that a handler asks about, with nobody there, does `run` or counts as a `deny`.
+- timeout_unit: `s` or `ms`; or `s-or-ms`, where a number below 1000 means seconds and any other milliseconds.
+- odd_timeout: `default` takes a limit that is no number above 0 for one that is absent, and one that no clock can hold for a
+  long one; `undeclared` says nothing.
 - defer: a deferred call does `run` under the host's own verdict, or is left for later: `leave`; `none` knows no such word.
 """
 
@@ -29,6 +33,37 @@ from ..cases import Say, given
 from ..errors import DialectError
 from . import Answer, Placed
 
+SETTINGS: dict[str, Any] = {
+    "title": "settings of the dialect core, .core/hooks.json",
+    "type": "object",
+    "properties": {
+        "enabled": {"type": "boolean", "default": True, "description": "false: no handler is started at all"},
+        "hooks": {
+            "type": "object",
+            "description": "event -> its handlers, in their order; a runner declares by its features which events it fires",
+            "additionalProperties": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "command": {"type": "string", "minLength": 1, "description": "a line for /bin/sh -c"},
+                        "timeout": {
+                            "description": "the handler's limit, a number above 0 in the unit of the posture; "
+                            "what any other value means is the posture's odd_timeout",
+                        },
+                        "matcher": {"type": "string", "minLength": 1, "description": "the exact name of the one tool it is for"},
+                    },
+                    "required": ["command"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+    },
+    "required": ["hooks"],
+    "additionalProperties": False,
+}
+"""The JSON Schema of a settings file."""
+
 
 class Core:
     """core/1."""
@@ -36,6 +71,7 @@ class Core:
     name = "core"
     kill_grace = 2.0
     settings_file = ".core/hooks.json"
+    off = {"enabled": False}
     event_of_call = "PreToolUse"
     event_of_prompt = "UserPromptSubmit"
     event_of_stop = "Stop"

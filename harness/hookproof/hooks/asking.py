@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 SETTINGS = (".json", ".toml")
 """The ends of the names of settings files."""
-NEWEST_OF = {"claude-code": NEWEST, "lecode": "lecode/1.0"}
+NEWEST_OF = {
+    "claude-code": NEWEST,
+    "lecode": "lecode/1.0",
+    "codex": "codex/0.171.0",
+    "gemini-cli": "gemini-cli/0.61.0",
+    "qwen-code": "qwen-code/0.24.4",
+}
 
 
 @dataclass(frozen=True, slots=True)

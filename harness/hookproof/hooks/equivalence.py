@@ -116,6 +116,7 @@ class Sandbox:
         self._bench = bench
         self._numbers = count(1)
         self._lock = threading.Lock()
+        self._place: Path | None = None
         self._template: Path | None = None
         self._before: dict[str, str] = {}
         self._works: bool | None = None
@@ -176,7 +177,8 @@ class Sandbox:
     # ---- one run ---------------------------------------------------------------------------------
 
     def _run(self, command: str, stubs: frozenset[str]) -> Effect | None:
-        world = self._bench.root / f"system{next(self._numbers)}"
+        assert self._place is not None
+        world = self._place / str(next(self._numbers))
         try:
             fired = self._enter(world, command, sorted(stubs))
             if fired.timed_out or fired.flooded or not fired.complained.startswith("inside\n"):
@@ -198,12 +200,13 @@ class Sandbox:
         """Lay out the system and try it once."""
         if not all(shutil.which(name) for name in ("unshare", "chroot", "mount", "cp", "git")):
             return False
-        self._template = self._bench.root / "system"
+        self._place = self._bench.folder("system")
+        self._template = self._place / "template"
         try:
             _lay_out(self._template)
         except OSError:
             return False
-        made = self._bench.root / "system0"
+        made = self._place / "first"
         try:
             # the repositories are made inside, so that git finds its own user and paths
             fired = self._enter(made, SCENE, [])

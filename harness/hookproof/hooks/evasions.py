@@ -6,10 +6,11 @@ import re
 import shlex
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from functools import partial
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 from . import stimuli
@@ -21,18 +22,15 @@ from .evade.variant import EFFORTS, Effort, Variant
 from .fire import How
 from .search import Shot
 from .stimuli import Stimulus
+from .targets import command_targets, path_key, path_targets, side_by_side
 
-T = TypeVar("T")
-
-BUDGET_S = 6.0
+BUDGET_S = 8.0
 """For the firing of variants of one script; those that come to mind first are fired first."""
 BATCH = 24
-CANDIDATES = 10
-"""So many refused commands are looked at."""
-TARGETS = 3
-"""So many refused things are written otherwise; the first in every way, the others in everyday ways."""
-SANDBOXED = 40
-"""So many passing variants are compared."""
+HANGING = 2
+"""After more starts than this that came to no end in one batch, no more are made."""
+COMPARING_S = 4.0
+"""For the comparing of those that pass; what comes later is assumed to do the same."""
 
 Kind = Literal["chaining", "wrapping", "spelling", "options", "path", "writer", "shell-writer", "elsewhere"]
 
@@ -56,6 +54,8 @@ class Attempt:
     touches: str = ""
     """The file that it must change to count."""
     note: str = ""
+    doubtful: bool = False
+    """Counts only if it was seen to do the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ class Survey:
     fired: int = 0
     refuted: int = 0
     """Variants that passed, and rightly: they do something else."""
-    left_out: int = 0
-    """Not fired, for want of time."""
+    left_out: list[Attempt] = field(default_factory=list)
+    """Not fired, for want of time; the contrived ones first."""
     overblocked: list[tuple[str, str, Shot]] = field(default_factory=list)
     """Harmless things that are refused: how they mention the refused, their text, what the guard did."""
     sandbox: bool = False
@@ -116,7 +116,7 @@ class Survey:
         if len(serious) > shown:
             lines.append(f"  and {len(serious) - shown} more; --json lists them all")
         if self.left_out:
-            lines.append(f"  {self.left_out} more were not fired for want of time")
+            lines.append(f"  {len(self.left_out)} more were not fired for want of time")
         return lines
 
 
@@ -149,45 +149,59 @@ def _survey(probe: Probe, sandbox: Sandbox) -> Survey:
         *(attempt for place, shot in enumerate(commands) for attempt in _on_command(probe, shot.stimulus, place == 0)),
         *(attempt for place, shot in enumerate(files[:2]) for attempt in _on_path(probe, shot.stimulus, place == 0)),
     ]
-    attempts.sort(key=lambda attempt: EFFORTS.index(attempt.effort))
+    attempts = _in_turn(attempts)
     made = Survey(
         targets=tuple(_target(shot.stimulus) for shot in [*commands, *files[:2]]),
         command_targets=len(commands),
         path_targets=len(files),
     )
     passing = _fired(probe, attempts, made)
-    ahead, rest = passing[:SANDBOXED], passing[SANDBOXED:]
-    sure = _side_by_side(lambda one: _compared(sandbox, one[0]), ahead)
-    judged = [*zip(ahead, sure, strict=True), *((one, "assumed") for one in rest)]
-    made.refuted = sum(sameness == "different" for _, sameness in judged)
-    made.evasions = sorted(
-        (Evasion(attempt, sameness, reached) for (attempt, reached), sameness in judged if sameness != "different"),
-        key=lambda one: one.rank,
-    )
+    until = time.monotonic() + COMPARING_S
+    sure = side_by_side(lambda one: _compared(sandbox, one[0], until), passing)
+    judged = [Evasion(attempt, sameness, reached) for (attempt, reached), sameness in zip(passing, sure, strict=True)]
+    real = [one for one in judged if one.sameness == "seen" or (one.sameness == "assumed" and not one.attempt.doubtful)]
+    made.refuted = len(judged) - len(real)
+    made.evasions = sorted(real, key=lambda one: one.rank)
     made.overblocked = list(_overblocked(probe, sandbox, commands[:2], files[:1]))
     made.sandbox = sandbox.works
     return made
 
 
+def _in_turn(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The everyday ones first, and of each sort one after the other, so that none is left out for want of time."""
+    places: Counter[tuple[Effort, Kind]] = Counter()
+    weighed = []
+    for attempt in attempts:
+        places[attempt.effort, attempt.kind] += 1
+        weighed.append((EFFORTS.index(attempt.effort), places[attempt.effort, attempt.kind]))
+    order = sorted(range(len(attempts)), key=weighed.__getitem__)
+    return [attempts[place] for place in order]
+
+
 def _fired(probe: Probe, attempts: Sequence[Attempt], made: Survey) -> list[tuple[Attempt, bool]]:
     """Fire what there is time for; those that the guard does not hold, and whether they reach it."""
     until = time.monotonic() + BUDGET_S
-    passing = []
+    passing: list[tuple[Attempt, bool]] = []
     for start in range(0, len(attempts), BATCH):
         batch = attempts[start : start + BATCH]
         if time.monotonic() > until:
-            made.left_out = len(attempts) - start
+            made.left_out = list(attempts[start:])
             break
         shots = probe.shoot_all([(attempt.stimulus, attempt.how) for attempt in batch])
         made.fired += len(batch)
+        if sum(shot.fired.timed_out for shot in shots) > HANGING:
+            made.left_out = list(attempts[start + BATCH :])
+            return passing
         for attempt, shot in zip(batch, shots, strict=True):
             reached = reaches(probe, attempt.stimulus)
-            if not shot.refuses or not reached:
+            if not reached or not (shot.refuses or shot.fired.timed_out):
                 passing.append((attempt, reached))
     return passing
 
 
-def _compared(sandbox: Sandbox, attempt: Attempt) -> Sameness:
+def _compared(sandbox: Sandbox, attempt: Attempt, until: float) -> Sameness:
+    if time.monotonic() > until:
+        return "assumed"
     if attempt.touches:
         return sandbox.touches(attempt.text, attempt.touches)
     return "assumed" if attempt.compared is None else sandbox.same(*attempt.compared)
@@ -215,69 +229,6 @@ def _tool_of_canary(probe: Probe) -> str | None:
 # ---- what is written otherwise -------------------------------------------------------------------
 
 
-def command_targets(probe: Probe, sandbox: Sandbox) -> list[Shot]:
-    """The refused commands that are worth it: refused for their own sake, with an effect to be seen, of different kinds."""
-    refused = [shot for shot in probe.canaries.all_refused if stimuli.command_of(shot.stimulus) and _is_shell(shot.stimulus)]
-    if not refused:
-        return []
-    quiet = probe.shoot(refused[0].stimulus.with_input(id="quiet", command="true"))
-    if quiet.refuses:
-        return []
-    given = [shot for shot in refused if shot.stimulus.id.startswith("given/")]
-    found = [*given, *(shot for shot in [*refused, *_completed(probe, refused)] if shot not in given)][: len(given) + CANDIDATES]
-
-    def worth(shot: Shot) -> int:
-        seen = sandbox.observed(stimuli.command_of(shot.stimulus) or "")
-        return 0 if seen is None else 3 if seen[1].changes else 2 if seen[1].said else 1
-
-    weighed = list(zip(_side_by_side(worth, found), found, strict=True))
-    weighed.sort(key=lambda pair: (pair[1] not in given, -pair[0]))  # stable: the search's order among equals
-    chosen: dict[str, Shot] = {}
-    for weight, shot in weighed:
-        words = (stimuli.command_of(shot.stimulus) or "").split()
-        name = " ".join(words[: 2 if words[0] in ("git", "docker", "npm", "sudo", "kubectl") else 1]) if words else ""
-        if name and (weight or not chosen):
-            chosen.setdefault(name, shot)
-    return list(chosen.values())[:TARGETS]
-
-
-def _completed(probe: Probe, refused: Sequence[Shot]) -> list[Shot]:
-    """Words of the script are often only the beginning of a command: whole ones that hold them."""
-    dialect, event = probe.dialect, probe.script.event
-    beginnings = {" ".join((stimuli.command_of(shot.stimulus) or "").split()) for shot in refused}
-    whole = [text for text in stimuli.DANGEROUS if any(text.startswith(words) and text != words for words in beginnings)]
-    whole += [f"{words} build" for words in sorted(beginnings) if words.startswith(("rm ", "sudo rm"))]
-    shots = probe.shoot_all([stimuli.shell(dialect, event, text) for text in whole[:CANDIDATES]])
-    return [shot for shot in shots if shot.refuses]
-
-
-def path_targets(probe: Probe) -> list[Shot]:
-    """The refused files that are refused for their path's sake: one for each path."""
-    chosen: dict[str, Shot] = {}
-    for shot in probe.canaries.all_refused:
-        path = stimuli.path_of(shot.stimulus)
-        if path is None or stimuli.command_of(shot.stimulus) is not None or path in chosen or not path.startswith("/"):
-            continue
-        if "content" in shot.stimulus.id.partition("/")[2][:8]:
-            continue
-        chosen[path] = shot
-    found = []
-    for shot in list(chosen.values())[:6]:
-        plain = shot.stimulus.with_input(id="plain", **{_path_key(shot.stimulus): stimuli.ORDINARY[2]})
-        if not probe.shoot(plain).refuses:
-            found.append(shot)
-    # what lies in the project can be named in more ways
-    return sorted(found, key=lambda shot: not (stimuli.path_of(shot.stimulus) or "").startswith(f"{PROJECT}/"))
-
-
-def _path_key(stimulus: Stimulus) -> str:
-    return "file_path" if "file_path" in stimulus.input else "path"
-
-
-def _is_shell(stimulus: Stimulus) -> bool:
-    return set(stimulus.input) <= {"command", "description", "timeout", "run_in_background"}
-
-
 def _target(stimulus: Stimulus) -> str:
     return stimuli.command_of(stimulus) or stimuli.path_of(stimulus) or stimulus.id
 
@@ -291,12 +242,16 @@ def _on_command(probe: Probe, stimulus: Stimulus, in_every_way: bool) -> Iterato
             continue
         seen.add(variant.text)
         other = stimulus.with_input(id=f"{variant.group}/{variant.name}", command=variant.text)
-        yield Attempt(variant.group, variant.name, variant.text, variant.effort, other, command, compared=(command, variant.text))
+        yield Attempt(
+            *(variant.group, variant.name, variant.text, variant.effort, other, command),
+            compared=(command, variant.text),
+            doubtful=variant.doubtful,
+        )
 
 
 def _on_path(probe: Probe, stimulus: Stimulus, in_every_way: bool) -> Iterator[Attempt]:
     path = stimuli.path_of(stimulus) or ""
-    key = _path_key(stimulus)
+    key = path_key(stimulus)
     for one in paths.spellings(path):
         how, before, behind = How(), "", ""
         if one.link_to:
@@ -344,7 +299,7 @@ def _overblocked(
         named = mentions.of_command(command)
         calls = [target.stimulus.with_input(id=f"mention/{name}", command=text) for name, text in named.items()]
         refused = [pair for pair in zip(named.items(), probe.shoot_all(calls), strict=True) if pair[1].refuses]
-        sure = _side_by_side(lambda pair, command=command: sandbox.same(command, pair[0][1]), refused)
+        sure = side_by_side(partial(sandbox.same, command), [text for (_, text), _ in refused])
         for ((name, text), shot), sameness in zip(refused, sure, strict=True):
             if sameness != "seen":
                 yield name, text, shot
@@ -352,23 +307,15 @@ def _overblocked(
         path = stimuli.path_of(target.stimulus) or ""
         places = mentions.of_path(path)
         calls = [
-            target.stimulus.with_input(id=f"mention/{name}", **{_path_key(target.stimulus): text})
-            for name, text in places.items()
+            target.stimulus.with_input(id=f"mention/{name}", **{path_key(target.stimulus): text}) for name, text in places.items()
         ]
         if "content" in target.stimulus.input:
             places["named in the text of another file"] = stimuli.ORDINARY[2]
-            said = {_path_key(target.stimulus): stimuli.ORDINARY[2], "content": f"see {path}\n"}
+            said = {path_key(target.stimulus): stimuli.ORDINARY[2], "content": f"see {path}\n"}
             calls.append(target.stimulus.with_input(id="mention/in a text", **said))
         for (name, text), shot in zip(places.items(), probe.shoot_all(calls), strict=True):
             if shot.refuses:
                 yield name, text, shot
-
-
-def _side_by_side(look: Callable[[Shot], T] | Callable[..., T], items: Sequence[object]) -> list[T]:
-    if not items:
-        return []
-    with ThreadPoolExecutor(4, "hookproof-sandbox") as pool:
-        return list(pool.map(look, items))
 
 
 def cut(text: str, length: int = 90) -> str:

@@ -21,7 +21,7 @@ def text(report: HookReport, *, failures: bool = True) -> list[str]:
     for case in [*(bad if failures else []), *warned]:
         lines += ["", *finding(case)]
     if report.evasions:
-        lines += ["", *(line for told in report.evasions for line in _wrapped(told.lstrip(), " " * (len(told) - len(told.lstrip())), 3))]
+        lines += ["", report.evasions[0], *(line for told in report.evasions[1:] for line in _wrapped(told.lstrip(), "  ", 3))]
     lines += ["", *_families(report.cases), *_not_tested(report.cases), *_elsewhere(report)]
     return lines
 

@@ -105,6 +105,9 @@ class ReadOnly:
         source = f"observed at {self.version}" if event in rule.seen else "read in its source, not observed"
         if rule.verdict in ("deny", "ask") and event not in self.holds:
             why, source = f"{event} only tells: no answer holds anything up there", "its documentation"
+        context = self._context(seen)
+        if context and seen.value is NO_JSON:
+            why += "; the model reads it"
         reason, rewrite = rule.reason(seen), rule.rewrite(seen)
         return Opinion(
             rule.verdict,
@@ -113,7 +116,7 @@ class ReadOnly:
             why,
             source,
             rewrite if isinstance(rewrite, dict) else None,
-            self._context(seen),
+            context,
             why if rule.failed else None,
             (rule.note,) if rule.note else (),
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .context import Context, Handler
+from .pattern import pattern
 from .shellwords import Step, steps
 
 INTERPRETERS: dict[str, str] = {
@@ -26,11 +27,11 @@ SUFFIXES: dict[str, str] = {
 _PREFIXES = frozenset({"env", "exec", "command", "nohup", "time", "if", "!", "then", "npx", "bunx", "pnpx", "uvx"})
 """Words that stand before the program itself."""
 
-_ROOT = re.compile(
+_ROOT = pattern(
     r"\$\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}|\$CLAUDE_PROJECT_DIR\b|\$\(pwd\)|\$PWD\b|\$\(git rev-parse --show-toplevel\)"
 )
-_PLUGIN = re.compile(r"\$\{CLAUDE_PLUGIN_ROOT\}|\$CLAUDE_PLUGIN_ROOT\b")
-_SCRIPT = re.compile(r"\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|php|ps1|exe|cmd|bat)\Z")
+_PLUGIN = pattern(r"\$\{CLAUDE_PLUGIN_ROOT\}|\$CLAUDE_PLUGIN_ROOT\b")
+_SCRIPT = pattern(r"\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|php|ps1|exe|cmd|bat)\Z")
 
 
 @dataclass(frozen=True, slots=True)

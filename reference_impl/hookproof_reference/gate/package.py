@@ -6,12 +6,12 @@ policy agrees with the compatibility matrix. (001: Capability, Current Official 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from .document import Document, Member, Node, parse
 from .finding import Finding, Severity
+from .pattern import pattern
 from .profiles import MODEL_EVENTS_13, TOOL_EVENTS
 
 FOLDERS = ("references", "knowledge", "prompts", "examples", "agents", "templates", "assets")
@@ -30,8 +30,8 @@ RULES: dict[str, str] = {
 }
 """What an audit may find; the ids are for life, like those of the other rules."""
 
-_NAME = re.compile(r"[\w][\w./-]*\.[A-Za-z][A-Za-z0-9]{0,7}")
-_EVENT = re.compile(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b(?:Stop|Setup|Elicitation|Notification)\b")
+_NAME = pattern(r"[\w][\w./-]*\.[A-Za-z][A-Za-z0-9]{0,7}")
+_EVENT = pattern(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b(?:Stop|Setup|Elicitation|Notification)\b")
 
 
 class _Audit:

@@ -25,9 +25,12 @@ FAMILIES: tuple[str, ...] = (
     "matchers",
     "conditions",
     "paths",
+    "tokens",
     "scripts",
+    "needs",
     "answers",
     "guards",
+    "authority",
     "network",
     "commands",
     "placement",
@@ -115,13 +118,10 @@ def all_rules() -> dict[str, Rule]:
     """Every rule by its id; the modules are imported at the first call."""
     if not _loaded:
         from importlib import import_module
-        from importlib.util import find_spec
 
         for family in FAMILIES:
-            name = f"{__package__}.rules.{family}"
-            if find_spec(name) is not None:
-                import_module(name)
-                _loaded.append(family)
+            import_module(f"{__package__}.rules.{family}")
+        _loaded.extend(FAMILIES)
     return _RULES
 
 

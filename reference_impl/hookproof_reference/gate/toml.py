@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from .document import Damage, Document, Kind, Member, Node
+from .pattern import pattern
 
-_WHERE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
+_WHERE = pattern(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 
 def parse_toml(source: str | bytes) -> Document:

@@ -6,6 +6,8 @@ import re
 import warnings
 from functools import lru_cache
 
+from .pattern import pattern
+
 TOOLS: frozenset[str] = frozenset({
     "Agent", "AskUserQuestion", "Bash", "BashOutput", "Brief", "Config", "CronCreate", "CronDelete", "CronList", "Edit",
     "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillBash", "KillShell",
@@ -90,10 +92,10 @@ VALUES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What the matcher of an event is compared with where the values are a closed list. (documentation; observed)"""
 
-LIST_178 = re.compile(r"[A-Za-z0-9_|]+\Z")
+LIST_178 = pattern(r"[A-Za-z0-9_|]+\Z")
 """Up to 2.1.190 only such matchers are lists of whole names; all others are regular expressions."""
 
-LIST_332 = re.compile(r"[A-Za-z0-9_|, -]+\Z")
+LIST_332 = pattern(r"[A-Za-z0-9_|, -]+\Z")
 """Later versions take commas, blanks and hyphens into lists too."""
 
 
@@ -104,9 +106,9 @@ def names_of(matcher: str) -> list[str] | None:
     return [name.strip() for name in re.split(r"[|,]", matcher, maxsplit=200)[:200]]
 
 
-_NOT_JAVASCRIPT = re.compile(r"\(\?[aiLmsux]+[):-]|\(\?P|\(\?#|\(\?\(|[*+?}]\+|\(\?>|\\[AZ]")
+_NOT_JAVASCRIPT = pattern(r"\(\?[aiLmsux]+[):-]|\(\?P|\(\?#|\(\?\(|[*+?}]\+|\(\?>|\\[AZ]")
 
-_ANYTHING = re.compile("")
+_ANYTHING = pattern("")
 
 
 @lru_cache(maxsize=512)

@@ -30,8 +30,9 @@ def _passing(probe: Probe, *kinds: Kind, commands: bool = True) -> Iterable[Find
     found = made.of(*kinds)
     for one in found:
         yield Finding(one.told(), f"refused like `{cut(one.attempt.of)}`")
-    if not found and made.left_out:
-        raise NotTested(f"{made.left_out} variants were not fired for want of time")
+    missed = [one for one in made.left_out if one.kind in kinds and one.effort == "everyday"]
+    if not found and missed:
+        raise NotTested(f"{len(missed)} everyday variants were not fired for want of time")
 
 
 @check(

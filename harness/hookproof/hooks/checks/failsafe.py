@@ -22,8 +22,8 @@ BEFORE = ("PreToolUse", "PermissionRequest", "UserPromptSubmit", "BeforeTool")
 HELPERS = ("jq", "python3", "python", "node", "perl", "ruby", "yq", "php", "deno", "bun", "gawk")
 SLOW_S = 0.5
 """A script that takes this long is started less often."""
-LONG_COMMENT = 150_000
-"""More than a pipe holds, and more than one argument may have."""
+LONG_COMMENT = 75_000
+"""Lines; together more than a pipe holds, and more than one argument may have."""
 
 _BROKEN = re.compile(
     r"jq: error|parse error|Traceback \(most recent|Exception\b|\bpanic\b|Argument list too long|[Ss]yntax ?[Ee]rror"
@@ -80,6 +80,9 @@ def _weighed(probe: Probe, variant: Variant, shot: Shot) -> Severity:
 def _opens(probe: Probe, made: Sequence[Variant]) -> Iterable[Finding]:
     """The variants at which the guard breaks, or says no, and the call passes."""
     lively(probe)
+    effective = probe.canaries.refused is not None
+    if broke(probe.shoot(canaries(probe)[0])):
+        raise NotTested("it breaks over any payload; see starts")
     usual = probe.canaries.passed.fired.exit if probe.canaries.passed else 0
     for variant, shot in fired(probe, made):
         if shot.refuses:
@@ -88,7 +91,7 @@ def _opens(probe: Probe, made: Sequence[Variant]) -> Iterable[Finding]:
             yield Finding(
                 f"it breaks over a payload {variant.name}, and the call passes", "a refusal", shot, severity=variant.severity
             )
-        elif shot.tries:
+        elif effective and shot.tries:
             yield Finding(f"it says no to a payload {variant.name}, and the call passes", "a refusal", shot, severity="must")
         elif shot.fired.exit not in (0, None, usual):
             yield Finding(f"it fails over a payload {variant.name}, and the call passes", "a refusal", shot, severity="should")
@@ -191,7 +194,10 @@ def large_payload(probe: Probe) -> Iterable[Finding]:
     yield from _let_through(probe, variants.sizes(probe.refused))
     command = command_of(probe.refused)
     if command is not None:
-        short, long = (probe.refused.with_input(command=f"{command} # {'x' * size}") for size in (10, LONG_COMMENT))
+        short, long = (
+            probe.refused.with_input(command=f"{command}\n{'# and so on' * 3}\n{comment}")
+            for comment in ("#\n", "#\n" * LONG_COMMENT)
+        )
         before, after = probe.shoot_all([short, long])
         if before.refuses and not after.refuses:
             yield Finding("what it refuses passes with a long comment behind it", "it is refused", after, severity="should")

@@ -115,3 +115,18 @@ def within_its_limit_under_load(probe: Probe) -> Iterable[Finding]:
     finally:
         wait(busy)
     yield from _judged(probe, seconds, "with all cores busy ")
+
+
+@check(
+    "heeds-term",
+    family=FAMILY,
+    title="Asked to end, the script ends.",
+    consequence="{dialect} must kill it; until then the call waits, and what it has started may live on",
+    remedy="let TERM do its work: no trap '' TERM, or one that exits",
+    severity="should",
+    exclusive=True,
+)
+def heeds_term(probe: Probe) -> Iterable[Finding]:
+    shot = next((shot for shot in probe.shots if shot.fired.ignored_term), None)
+    if shot is not None:
+        yield Finding("at its limit it was asked to end by SIGTERM, and went on", "it ends", shot)

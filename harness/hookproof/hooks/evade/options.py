@@ -46,8 +46,8 @@ def _none(one: Simple) -> Iterator[Variant]:
     return iter(())
 
 
-def _made(name: str, text: str, effort: Effort = "everyday") -> Variant:
-    return Variant("options", name, text, effort)
+def _made(name: str, text: str, effort: Effort = "everyday", doubtful: bool = False) -> Variant:
+    return Variant("options", name, text, effort, doubtful)
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -74,8 +74,8 @@ def _options(one: Simple) -> Iterator[Variant]:
             yield _made(f"{word} long", one.but(place, f"--{long[word[1]]}"))
         elif word[2:] in short:
             yield _made(f"{word} short", one.but(place, f"-{short[word[2:]]}"))
-            yield _made(f"{word} cut", one.but(place, word[:-1]), "deliberate")
-            yield _made(f"{word} cut more", one.but(place, word[:-2]), "contrived")
+            yield _made(f"{word} cut", one.but(place, word[:-1]), "deliberate", True)
+            yield _made(f"{word} cut more", one.but(place, word[:-2]), "contrived", True)
     yield from _joined(one)
     if one.options and one.operands:
         flags = [raw[place] for place in one.options]

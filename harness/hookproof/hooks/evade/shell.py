@@ -182,5 +182,6 @@ def _spaced(one: Simple, text: str) -> Iterator[Variant]:
     yield Variant("spelling", "$IFS for blanks", "${IFS}".join(one.raw), "contrived")
     if all(is_plain(word) and "," not in word for word in one.raw):
         yield Variant("spelling", "brace expansion", "{" + ",".join(one.raw) + "}", "contrived")
-    yield Variant("spelling", "a no-break space", "\u00a0".join(one.raw), "contrived")
-    yield Variant("spelling", "a letter of another alphabet", text.replace("a", "\u0430").replace("o", "\u043e"), "contrived")
+    yield Variant("spelling", "a no-break space", "\u00a0".join(one.raw), "contrived", True)
+    foreign = text.replace("a", "\u0430").replace("o", "\u043e")
+    yield Variant("spelling", "a letter of another alphabet", foreign, "contrived", True)

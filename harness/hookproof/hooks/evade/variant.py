@@ -20,3 +20,5 @@ class Variant:
     name: str
     text: str
     effort: Effort
+    doubtful: bool = False
+    """It may well do something else: that must be seen."""

@@ -33,7 +33,11 @@ class Change:
     """Those in which it still does not."""
     mute: tuple[str, ...] = ()
     """Those that hold, but do not show the reason."""
-    tried: int = 0
+    silences: bool = False
+    """What the script tells the model by this answer is lost."""
+
+    hardens: bool = False
+    """What was asked or put off is refused then."""
 
     @property
     def everywhere(self) -> bool:
@@ -49,14 +53,15 @@ class Edit:
     fields: Mapping[str, Any]
 
 
-def smallest(shot: Shot, role: str, places: Sequence[tuple[str, str]], reader: Reader) -> Change | None:
-    """The smallest change that works in all `places` (dialect, event), else the one that works in most; None when none helps."""
+def smallest(shot: Shot, role: str, places: Sequence[tuple[str, str]], own: tuple[str, str], reader: Reader) -> Change | None:
+    """The smallest change that works in all `places` (dialect, event), else the one that works in most; None when none helps.
+
+    `own` is the dialect and event for which the script was written.
+    """
     reason = _reason(shot)
-    tried = 0
     best: tuple[tuple[int, int, int, int], Change] | None = None
     candidates = refusals(shot.fired, reason) if role == "refusal" else passes(shot.fired)
     for number, (edits, becomes) in enumerate(candidates):
-        tried += 1
         meanings = {dialect: reader.read(becomes, event, dialect) for dialect, event in places}
         agrees = tuple(name for name, meaning in meanings.items() if meaning.blocks == (role == "refusal"))
         differs = tuple(name for name in meanings if name not in agrees)
@@ -66,7 +71,10 @@ def smallest(shot: Shot, role: str, places: Sequence[tuple[str, str]], reader: R
             best = rank, Change(edits, becomes, agrees, differs, mute)
     if best is None or not best[1].words:
         return None
-    return replace(best[1], tried=tried)
+    dialect, event = own
+    before, after = (reader.read(fired, event, dialect) for fired in (shot.fired, best[1].becomes))
+    hardens = before.verdict in ("ask", "defer") and after.verdict == "deny"
+    return replace(best[1], silences=bool(before.context) and not after.context, hardens=hardens)
 
 
 def refusals(fired: Fired, reason: str) -> Iterator[tuple[tuple[str, ...], Fired]]:

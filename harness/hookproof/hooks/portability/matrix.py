@@ -46,6 +46,11 @@ class Answer:
     role: Role
     shot: Shot
 
+    @property
+    def rewrites(self) -> bool:
+        """Whether it passes a call with another input, as its own agent reads it."""
+        return self.role == "pass" and self.shot.meaning.rewrite is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -125,8 +130,10 @@ def matrix(probe: Probe, *, thorough: bool = False) -> Matrix | None:
         return found
     changes = []
     for answer in answers:
-        if any(not cell.ok for cell in cells if cell.answer is answer):
-            smallest = change.smallest(answer.shot, answer.role, _everywhere(found, answer), probe.reader)
+        # no form of a rewrite is known in all of them
+        if not answer.rewrites and any(not cell.ok for cell in cells if cell.answer is answer):
+            own = (probe.dialect, probe.script.event)
+            smallest = change.smallest(answer.shot, answer.role, _everywhere(found, answer), own, probe.reader)
             if smallest is not None:
                 changes.append((answer, smallest))
     return Matrix(probe.dialect, probe.script.event, answers, dialects, cells, tuple(changes), tuple(_calls(probe, found)), True)
@@ -188,7 +195,7 @@ def _cell(probe: Probe, answer: Answer, dialect: str) -> Cell:
         )
     meaning = probe.reader.read(answer.shot.fired, event, dialect, answer.shot.how.limit_s)
     possible = change.can_hold(dialect, event, probe.reader)
-    ok = meaning.blocks or not possible if answer.role == "refusal" else not meaning.blocks
+    ok = meaning.blocks == (answer.role == "refusal") and (not answer.rewrites or meaning.rewrite is not None)
     return Cell(answer, dialect, event, _outcome(meaning), ok, meaning.why, meaning.source, possible)
 
 

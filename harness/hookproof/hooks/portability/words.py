@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from ... import results
@@ -21,6 +22,7 @@ NAMES = {
 }
 """Agent -> its name for people, in the order in which they are told. One result each."""
 
+WIDTH = 110
 MEANT = {"refusal": "refuses", "pass": "passes"}
 SENTENCE = "What the script refuses does not happen in {agent} either, and what it passes happens there."
 AS_FUNCTION = "its hooks are functions, not scripts; read as the body of one, and not counted"
@@ -50,9 +52,13 @@ def line(found: Matrix) -> str:
     parts: list[str] = []
     if any(answer.role == "refusal" for answer in found.answers):
         parts += _told(found, names)
-    wrong = [name for name in names if any(not cell.ok for cell in found.of(name) if cell.answer.role == "pass")]
-    if wrong:
-        parts.append(f"what it passes is BLOCKED in {_list(wrong)}")
+    passing = [(name, cell) for name in names for cell in found.of(name) if cell.answer.role == "pass" and not cell.ok]
+    blocked = dict.fromkeys(name for name, cell in passing if cell.outcome in ("blocks", "asks"))
+    unchanged = dict.fromkeys(name for name, cell in passing if cell.outcome == "runs")
+    if blocked:
+        parts.append(f"what it passes is BLOCKED in {_list(blocked)}")
+    if unchanged:
+        parts.append(f"its rewrite is NOT APPLIED in {_list(unchanged)}")
     if not parts:
         return ""
     return f"elsewhere: {'; '.join(parts)}"
@@ -65,7 +71,7 @@ def _told(found: Matrix, names: Sequence[str]) -> Iterable[str]:
         if any(cell.event is None for cell in cells):
             word = "never fires in"
         elif not all(cell.possible for cell in cells):
-            word = "cannot hold anything up in"
+            word = "cannot hold it up in"
         else:
             held = sum(cell.ok for cell in cells)
             word = "blocks in" if held == len(cells) else "blocks now and then in" if held else "RUNS in"
@@ -84,7 +90,8 @@ def _list(names: Iterable[str]) -> str:
 def table(found: Matrix) -> list[str]:
     """The whole matrix: its answers, a row for each agent, the reason of each cell, the smallest change."""
     lines = ["what its answers come to, agent by agent"]
-    lines += [f"  {one.name} {MEANT[one.role]} {one.shot.stimulus.id}: {one.shot.shown()}" for one in found.answers]
+    for one in found.answers:
+        lines += _wrapped(f"{one.name} {MEANT[one.role]} {one.shot.stimulus.id}: {one.shot.shown()}", 2, 5)
     calls = {call.dialect for call in found.calls}
     head = [one.name for one in found.answers] + (["the same call, as it is written there"] if calls else [])
     rows = [[_shown(cell) for cell in found.of(name)] + _called(found, name) for name in _ordered(found)]
@@ -94,13 +101,21 @@ def table(found: Matrix) -> list[str]:
     lines += [f"  {name_of(name):<{left}}  {_row(row, widths)}" for name, row in zip(_ordered(found), rows, strict=True)]
     lines.append("")
     for name in _ordered(found):
-        lines += [f"  {name_of(name)}: {text}" for text in _reasons(found, name)]
+        for text in _reasons(found, name):
+            lines += _wrapped(f"{name_of(name)}: {text}", 2, 4)
     lines += ["", *_remedies(found)]
     return [text.rstrip() for text in lines]
 
 
+def _wrapped(text: str, indent: int, hang: int) -> list[str]:
+    first, more = " " * indent, " " * hang
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=more, break_on_hyphens=False, break_long_words=False
+    )
+
+
 def _shown(cell: Cell) -> str:
-    if cell.event is None or not cell.possible:
+    if cell.event is None:
         return "-"
     return cell.outcome if cell.ok else cell.outcome.upper()
 
@@ -130,12 +145,24 @@ def _reasons(found: Matrix, name: str) -> list[str]:
 
 def _remedies(found: Matrix) -> list[str]:
     lines = []
+    rewriting = [one.name for one in found.answers if one.rewrites and any(not c.ok for c in found.cells if c.answer is one)]
+    if rewriting:
+        lines.append(f"  {', '.join(rewriting)}: no form of a rewrite is known that is applied everywhere")
     for (role, told), names in _by_words(found).items():
         lines.append(f"  the smallest change by which {', '.join(names)} {_aim(role)}:")
-        lines.append(f"    {told}")
-    if not lines and all(cell.ok for cell in found.cells if cell.dialect in _scripts(found)):
-        lines.append("  its answers mean the same in every agent that starts scripts")
+        lines += _wrapped(told, 4, 4)
+    powerless = _powerless(found)
+    if powerless:
+        lines.append(f"  no answer that was tried holds {found.event} up in {_list(powerless)}")
+    elif not lines and all(cell.ok for cell in found.cells if cell.dialect in _scripts(found)):
+        lines.append("  its answers mean the same in every agent that starts scripts and has the event")
     return lines
+
+
+def _powerless(found: Matrix) -> list[str]:
+    """The agents in which nothing can be refused at this event."""
+    wrong = {cell.dialect for cell in found.cells if not cell.ok and not cell.possible}
+    return [name for name in _ordered(found) if name in wrong and name in _scripts(found)]
 
 
 def _by_words(found: Matrix) -> dict[tuple[Role, str], list[str]]:
@@ -157,6 +184,10 @@ def remedy(change: Change) -> str:
         told += f"; still not in {_list(change.differs)}, where nothing that was tried helps together with the rest"
     if change.mute:
         told += f"; {_list(change.mute)} will not show the reason"
+    if change.hardens:
+        told += "; it refuses then instead of asking"
+    if change.silences:
+        told += "; what it tells the model is lost then"
     return f"{told})"
 
 
@@ -207,13 +238,11 @@ def _status(found: Matrix | None, names: Sequence[str]) -> tuple[Status, str]:
         return "not-applicable", cells[0].why
     if any(not cell.ok for cell in cells) or any(not call.ok for call in found.calls if call.dialect in names):
         return "warn", ""
-    if all(not cell.possible for cell in cells):
-        return "not-applicable", cells[0].why
     return "pass", ""
 
 
 def _check(cell: Cell, several: bool) -> results.Check:
-    wanted = "blocks" if cell.answer.role == "refusal" else "runs"
+    wanted = "blocks" if cell.answer.role == "refusal" else "runs rewritten" if cell.answer.rewrites else "runs"
     at = f" at {cell.dialect.partition('/')[2]}" if several else ""
     saw = (
         f"{cell.outcome}: {cell.why} [{cell.source}]; the answer to {cell.answer.shot.stimulus.id} was {cell.answer.shot.shown()}"
@@ -229,6 +258,11 @@ def _hint(found: Matrix | None, cells: Sequence[Cell]) -> str:
         f"the smallest change by which {answer.name} {_aim(answer.role)}: {remedy(change)}"
         for answer, change in found.changes
         if answer in wrong
+    ]
+    hints += [
+        f"no answer that was tried holds {cell.event} up in {name_of(cell.dialect)}"
+        for cell in cells
+        if not cell.ok and not cell.possible
     ]
     if not wrong:
         hints.append("to mend it: read the tool's name and its input in this agent's form, too")

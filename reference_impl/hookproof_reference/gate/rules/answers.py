@@ -212,6 +212,12 @@ def _check_place(context: Context) -> Iterator[Found]:
                 f"{each.where(top)} gives permissionDecision at the top level, where it is not read",
                 consequence="every call passes",
             )
+        elif word is not None and each.event == "PermissionRequest" and "behavior" not in each.text:
+            yield context.at(
+                place,
+                f"{each.where(word)} gives permissionDecision, and PermissionRequest reads decision.behavior",
+                remedy='Write "decision": {"behavior": "deny"} inside hookSpecificOutput.',
+            )
         elif (
             word is not None
             and each.event in ("Stop", "SubagentStop", "UserPromptSubmit", "PostToolUse")
@@ -307,6 +313,9 @@ def _check_defer(context: Context) -> Iterator[Found]:
 )  # fmt: skip
 def _check_reason(context: Context) -> Iterator[Found]:
     for each in _of_events(context):
+        silent = each.traits.first("block-without-reason")
+        if silent is not None and each.event in (*profiles.BLOCKING_EVENTS, "PostToolUse"):
+            yield context.at(each.launch.handler.key("command"), f'{each.where(silent)} says "block" and gives no reason')
         if each.event not in profiles.BLOCKING_EVENTS:
             continue
         prose, end = each.traits.first("prose"), each.traits.first("exit-2")
@@ -319,6 +328,35 @@ def _check_reason(context: Context) -> Iterator[Found]:
             yield context.at(
                 each.launch.handler.key("command"),
                 f"{each.where(prose)} gives the reason on stdout, which is not read together with exit code 2",
+            )
+
+
+@rule(
+    id="answer-with-exit-2",
+    severity="warning",
+    title="The JSON answer comes with exit code 2, and is not read",
+    consequence="value ignored",
+    remedy="End with 0 after a JSON answer; with 2 the reason is what stands on stderr.",
+    source="public report B011; observed: with exit code 2 stdout is not read, an `ask` becomes a refusal",
+    bad=Example(_answering("").settings, files={".claude/hooks/refuse.sh": _HEAD +
+        f"case $payload in *mkfs*)\n  echo '{_ANSWER.replace('deny', 'ask')}'\n  exit 2 ;;\nesac\n"}),
+    good=(_answering(_ANSWER.replace("deny", "ask")),
+          Example(_answering("").settings, files={".claude/hooks/refuse.sh": _HEAD +
+              f"case $payload in *mkfs*)\n  echo '{_ANSWER.replace('deny', 'ask')}'\n  exit 0 ;;\nesac\nexit 2\n"})),
+)  # fmt: skip
+def _check_exit_2(context: Context) -> Iterator[Found]:
+    for each in _of_events(context, *profiles.BLOCKING_EVENTS):
+        if not each.traits.has("ask", "allow", "deny", "decision-word", "block"):
+            continue
+        answers, ends = each.traits.all("json")[:20], each.traits.all("exit-2")[:20]
+        # on stderr the reason is said all the same
+        if each.traits.has("stderr"):
+            continue
+        answer = next((a for a in answers if any(a.line <= e.line and together(each.text, a.line, e.line) for e in ends)), None)
+        if answer is not None:
+            yield context.at(
+                each.launch.handler.key("command"),
+                f"{each.where(answer)} prints a JSON answer and ends with 2: then the answer is not read, and the reason is lost",
             )
 
 

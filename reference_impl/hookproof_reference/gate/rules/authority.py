@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..context import Context
 from ..finding import Found
+from ..pattern import pattern
 from ..rule import Example, rule
 from ..script.seen import seen
 
@@ -67,12 +68,12 @@ def _check_override(context: Context) -> Iterator[Found]:
             )
 
 
-_IRREVERSIBLE = re.compile(
+_IRREVERSIBLE = pattern(
     r"\b(?:delet|deploy|production|prod\b|drop|destroy|irreversib|"
     r"force|credential|secret|payment|publish|migrat|wipe|erase|rm\b)",
     re.I,
 )
-_POLICY = re.compile(
+_POLICY = pattern(
     r"\b(?:block|deny|refuse|reject|never|forbid|must not|do not allow|don't allow|only allow|prevent|stop)\b", re.I
 )
 

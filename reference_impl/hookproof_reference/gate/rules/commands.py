@@ -9,10 +9,11 @@ from itertools import pairwise
 from ..context import Context
 from ..finding import Found
 from ..launch import Launch, launches
+from ..pattern import pattern
 from ..rule import rule
 from ..shellwords import Step, steps
 
-_ROOTS = re.compile(
+_ROOTS = pattern(
     r"/(?:\*)?\Z|~(?:/\*?)?\Z|\$\{?HOME\}?(?:/\*?)?\Z|/(?:etc|usr|bin|var|home|boot|lib|root|Users|opt|"
     r"System)(?:/\*?)?\Z|\.\./?\Z|\.(?:/\*?)?\Z|\*\Z|\.git/?\Z"
 )
@@ -150,6 +151,9 @@ def _destroys(step: Step, launch: Launch) -> str | None:
     return None
 
 
+_SHELLS = ("sh", "bash", "zsh", "dash", "python", "python3", "node", "perl")
+
+
 @rule(
     id="command-runs-download",
     severity="error",
@@ -176,6 +180,11 @@ def _check_download(context: Context) -> Iterator[Found]:
                         launch.handler.key("command"), f"a download is run by {runner}, unseen, at every {launch.handler.event}"
                     )
                     break
+            if step.then == "|" and step.name in ("base64", "base32", "xxd", "openssl") and following.name in _SHELLS:
+                yield context.at(
+                    launch.handler.key("command"), f"{following.name} runs what {step.name} decodes: nobody can read it"
+                )
+                break
         else:
             if re.search(r"\b(?:sh|bash|zsh|source|eval|\.)\s+(?:-c\s+)?[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b", launch.command):
                 yield context.at(launch.handler.key("command"), f"a download is run, unseen, at every {launch.handler.event}")

@@ -9,10 +9,11 @@ from .. import profiles
 from ..context import Context, Handler
 from ..finding import Found
 from ..near import nearest
+from ..pattern import pattern
 from ..rule import rule
 from ..vocabulary import TOOLS, names_of, pattern_of
 
-_RULE = re.compile(r"([A-Za-z_][\w.-]*)(\(.*\))?\Z", re.S)
+_RULE = pattern(r"([A-Za-z_][\w.-]*)(\(.*\))?\Z", re.S)
 
 
 def _sample(event: str, matcher: str, condition: str) -> str:

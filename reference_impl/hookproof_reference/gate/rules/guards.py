@@ -9,6 +9,7 @@ from .. import profiles
 from ..context import Context
 from ..finding import Found
 from ..launch import Launch, launches
+from ..pattern import pattern
 from ..rule import Example, rule
 from ..script.seen import is_guard, seen
 from ..vocabulary import names_of, pattern_of
@@ -157,6 +158,41 @@ def _loss(launch: Launch) -> str | None:
 
 
 @rule(
+    id="guard-refuses-everything",
+    severity="error",
+    title="Everything is refused without a look at it",
+    consequence="every call refused",
+    remedy="Read the input and refuse what must not be; to tell the model something, print it to stdout and end with 0.",
+    source="public report B153; observed: with exit code 2 the prompt is erased, and only the user sees the text",
+    bad=(
+        _settings('echo \\"remember the tests\\" >&2; exit 2', event="UserPromptSubmit", matcher=""),
+        _settings("exit 2", matcher="*"),
+    ),
+    good=(
+        _settings('echo \\"no shell here\\" >&2; exit 2'),
+        _settings("test -e .frozen || exit 0; exit 2", event="UserPromptSubmit", matcher=""),
+        _settings('echo \\"remember the tests\\"', event="UserPromptSubmit", matcher=""),
+    ),
+)
+def _check_everything(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        event, matcher = launch.handler.event, launch.handler.matcher
+        everything = event == "UserPromptSubmit" or (event == "PreToolUse" and matcher in (None, "", "*", ".*"))
+        if not everything or not launch.shell or launch.handler.get("if") is not None or not launch.steps:
+            continue
+        *before, last = launch.steps
+        if (
+            last.name == "exit"
+            and last.arguments == ["2"]
+            and all(step.name in ("echo", "printf", "cat", ":", "true") and step.then in (";", "&&", "\n") for step in before)
+        ):
+            yield context.at(
+                launch.handler.key("command"),
+                "every prompt is refused and erased" if event == "UserPromptSubmit" else "every call of every tool is refused",
+            )
+
+
+@rule(
     id="guard-async",
     severity="error",
     title="The guard runs in the background",
@@ -256,7 +292,7 @@ def _check_stop(context: Context) -> Iterator[Found]:
             )
 
 
-_OWN_LIMIT = re.compile(r"(?i)max[_-]?\w*(?:iter|attempt|retr|block|count)|iterations?\b|attempts?\b|retries|counter")
+_OWN_LIMIT = pattern(r"(?i)max[_-]?\w*(?:iter|attempt|retr|block|count)|iterations?\b|attempts?\b|retries|counter")
 
 
 _WRITERS = ("Write", "Edit", "NotebookEdit")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -11,6 +10,7 @@ from ..document import Kind, Member
 from ..fields import ALL_FIELDS, COMMON, FIELD_WORDS, FIELDS, NOTES, REQUIRED, TYPE_WORDS
 from ..finding import Found
 from ..near import folded, nearest
+from ..pattern import pattern
 from ..profiles import EVENTS_332, HANDLER_TYPES
 from ..rule import Example, rule
 
@@ -269,7 +269,7 @@ def check_values(context: Context) -> Iterator[Found]:
             )
 
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://[^/?#\s]+|(?:http|https):/*[^/?#\s]+")
+_URL = pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://[^/?#\s]+|(?:http|https):/*[^/?#\s]+")
 
 
 @rule(

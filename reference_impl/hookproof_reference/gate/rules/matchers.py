@@ -9,11 +9,12 @@ from .. import profiles
 from ..context import Context, Group
 from ..finding import Found, Severity
 from ..near import nearest
+from ..pattern import pattern
 from ..rule import rule
 from ..vocabulary import FOREIGN, LIST_178, RETIRED, TOOLS, VALUES, names_of, pattern_of, repeats_a_repetition
 
 _GUARD = '{"hooks":{"%s":[{"matcher":"%s","hooks":[{"type":"command","command":"notify-team","timeout":10}]}]}}'
-_TOOL_RULE = re.compile(r"\s*[A-Za-z]\w*\s*\((?![?|])(?![A-Za-z]+(?:\|[A-Za-z]+)+\)).*\)\s*\Z", re.S)
+_TOOL_RULE = pattern(r"\s*[A-Za-z]\w*\s*\((?![?|])(?![A-Za-z]+(?:\|[A-Za-z]+)+\)).*\)\s*\Z", re.S)
 _EVERYTHING = frozenset(
     {"", "*", ".*", ".+", "^.*$", "^.+$", "^", "^.*", ".*$", ".", "(.*)", r"[\s\S]*", r"\w+", r"^\w+$", r"\w*"}
 )

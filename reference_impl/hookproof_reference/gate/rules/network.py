@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..context import Context, Handler
 from ..document import Node
 from ..finding import Found
+from ..pattern import pattern
 from ..rule import rule
 
 _URL = "https://audit.example.com/hook"
@@ -169,7 +170,7 @@ def _check_insecure(context: Context) -> Iterator[Found]:
             yield context.at(url, f"plain http to {host}: prompts and commands travel readable for all")
 
 
-_TOKENS = re.compile(
+_TOKENS = pattern(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-(?:ant-|proj-|live-|test-|"
     r"or-)?[A-Za-z0-9_-]{16,}|(?:sk|pk|rk)_(?:live|test)_\w{10,}"
     r"|xox[abprs]-[\w-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[\w-]{30,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|"
@@ -178,12 +179,12 @@ _TOKENS = re.compile(
     r"discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,})"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-_NAMED = re.compile(
+_NAMED = pattern(
     r"(?i)(?:^|[^A-Za-z])((?:[A-Za-z0-9]+[_-])*(?:api[_-]?key|apikey|secret(?:[_-]?key)?|token|passw(?:or)?d|"
     r"access[_-]?key|auth[_-]?key|private[_-]?key))\s*[=:]\s*[\"']?([^\s\"'&$<{}()|;]{8,})"
 )
-_KEY_NAME = re.compile(r"(?i)(?:api[_-]?key|apikey|secret|token|passw(?:or)?d|access[_-]?key|private[_-]?key|credentials?)\Z")
-_HARMLESS = re.compile(
+_KEY_NAME = pattern(r"(?i)(?:api[_-]?key|apikey|secret|token|passw(?:or)?d|access[_-]?key|private[_-]?key|credentials?)\Z")
+_HARMLESS = pattern(
     r"(?i)\$|<|\.\.\.|x{4}|\*{3}|your[_-]|example|changeme|placeholder|redacted|dummy|/run/|/etc/|^~?/|^\./|^true$|"
     r"^false$|^\d{1,6}$"
 )
@@ -214,7 +215,7 @@ def _check_secret(context: Context) -> Iterator[Found]:
     text = context.document.text
     if not re.search(
         r"(?i)key|token|secret|passw|bearer|basic |://[^/\s\"]*@|gh[pousr]_|sk[-_]|xox|AKIA|ASIA|AIza|PRIVATE|"
-        r"hooks\.slack|npm_|hf_|credential",
+        r"hooks\.slack|npm_|hf_|credential|curl",
         text,
     ):
         return
@@ -236,6 +237,9 @@ def _secret_in(value: str, node: Node) -> str | None:
     userinfo = re.search(r"://[^/\s:@\"']+:([^/\s@\"'$]+)@", value)
     if userinfo is not None and not _HARMLESS.search(userinfo[1]):
         return "a password stands in this url"
+    basic = re.search(r"\bcurl\b.*\s(?:-u|--user)[ =]?[\"']?[^\s:\"'$]+:([^\s\"'$]{4,})", value)
+    if basic is not None and not _HARMLESS.search(basic[1]):
+        return "a password stands in this command"
     named = _NAMED.search(value)
     if named is not None and not _HARMLESS.search(named[2]) and re.search(r"\d", named[2]):
         return f'the value of "{named[1]}" stands in the file'

@@ -10,6 +10,7 @@ from ..document import Node
 from ..finding import Found
 from ..launch import Launch, launches
 from ..near import nearest
+from ..pattern import pattern
 from ..rule import Example, rule
 from . import tokens as tokens
 
@@ -18,12 +19,12 @@ _KNOWN = frozenset({
     *_PLACEHOLDERS, "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID",
     "CLAUDE_CODE_REMOTE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_TMPDIR",
 })  # fmt: skip
-_NEVER_SET = re.compile(
+_NEVER_SET = pattern(
     r"\$\{?((?:CLAUDE_)?(?:TOOL_(?:INPUT|NAME|OUTPUT|RESULT|ARGS|RESPONSE|PARAMS|USE_ID)\w*|FILE_PATHS?|HOOK_(?:INPUT|"
     r"EVENT|NAME)\w*"
     r"|PROMPT|USER_PROMPT|NOTIFICATION|EVENT|MESSAGE)|FILE|FILES|FILEPATH|FILE_NAME|ARGUMENTS|ARGS|INPUT|PAYLOAD|SESSION_ID)\b"
 )
-_PERSONAL = re.compile(r"/(?:Users|home)/[^/\s\"']+|/root/|/Volumes/|/mnt/[a-z]/|[A-Za-z]:[\\/]|\\\\\w")
+_PERSONAL = pattern(r"/(?:Users|home)/[^/\s\"']+|/root/|/Volumes/|/mnt/[a-z]/|[A-Za-z]:[\\/]|\\\\\w")
 _SYSTEM = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/dev/", "/etc/")
 
 
@@ -259,13 +260,16 @@ def _check_unknown(context: Context) -> Iterator[Found]:
                 yield context.at(node, f'"{odd[0]}" is no placeholder; it is written ${{{odd[1] or odd[2]}}}')
                 continue
             for match in re.finditer(
-                r"\$\{?((?:CLAUDE|PROJECT|WORKSPACE|PLUGIN|REPO)_\w+|workspaceFolder|CLAUDE_\w+)\b(?!=)", text
+                r"\$\{?((?:CLAUDE|PROJECT|WORKSPACE|PLUGIN|REPO)_\w+|workspace(?:Folder|Root))\b(?!=)", text
             ):
                 name = match[1]
                 if name in _KNOWN or name.startswith(("CLAUDE_PLUGIN_OPTION_", "CLAUDE_CODE_")) or _NEVER_SET.match("$" + name):
                     continue
                 if re.search(rf"\b{name}=", text):
                     continue
+                if name.startswith("workspace"):
+                    yield context.at(node, f'"${{{name}}}" is a placeholder of an editor; here it is ${{CLAUDE_PROJECT_DIR}}')
+                    break
                 wanted = nearest(name if name.startswith("CLAUDE") else "CLAUDE_" + name, _PLACEHOLDERS)
                 if wanted is None and not name.startswith("CLAUDE_"):
                     continue

@@ -12,7 +12,7 @@ from ..finding import Found
 from ..launch import INTERPRETERS, Launch, launches, written_in
 from ..near import nearest
 from ..rule import Example, rule
-from ..script.seen import Seen, is_guard, seen
+from ..script.seen import Seen, seen
 
 _SHELLS = "#!/bin/sh\n"
 _REFUSE = 'case $(cat) in *mkfs*) echo "no mkfs here" >&2; exit 2 ;; esac\n'
@@ -115,6 +115,17 @@ def _check_crlf(context: Context) -> Iterator[Found]:
     ),
 )
 def _check_interpreter(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        program = launch.steps[0].name if launch.steps else ""
+        if launch.handler.text("shell") == "powershell" or len(program) < 4 or "=" in program or "$" in program:
+            continue
+        likely = nearest(program, INTERPRETERS)
+        if likely is not None and likely != program and program not in _COMMON and _misspelt(program, likely):
+            yield context.at(
+                launch.handler.key("command"),
+                f'the command asks for "{program}", which is not there; did you mean "{likely}"?',
+                consequence=_opens(launch),
+            )
     for launch, text, name in _files(context):
         if launch.interpreter is not None or not text.strip():
             continue
@@ -126,6 +137,13 @@ def _check_interpreter(context: Context) -> Iterator[Found]:
 def _on_path(program: str) -> bool:
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return bool(program) and any(os.access(os.path.join(folder, program), os.X_OK) for folder in folders)
+
+
+def _misspelt(program: str, likely: str) -> bool:
+    """Whether it is the same letters in another order, or one letter less or more; versions are no mistakes."""
+    plain = re.sub(r"[\d.]+\Z", "", program)
+    meant = re.sub(r"\d+\Z", "", likely)
+    return plain != meant and sorted(plain) == sorted(meant) and not _on_path(program)
 
 
 def _wrong_first_line(text: str, *, shell: bool, name: str) -> str | None:
@@ -287,89 +305,6 @@ def _check_nothing(context: Context) -> Iterator[Found]:
         code = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//"))]
         if not code:
             yield context.at(launch.handler.key("command"), f"{name} is empty: it ends with 0", consequence=_opens(launch))
-
-
-@rule(
-    id="script-input",
-    severity="error",
-    title="The script reads its input where there is none",
-    consequence="every call passes",
-    remedy="Read all of stdin to its end and parse it as JSON; the names are tool_name and tool_input.",
-    source="public reports B078 and B123; observed",
-    bad=(
-        _project(_SHELLS + 'case $TOOL_INPUT in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'),
-        _project(
-            '#!/usr/bin/env python3\nimport json\nimport os\nimport sys\n\nif "mkfs" in json.loads(os.read(0, '
-            '999))["tool_input"]["command"]:\n    sys.exit(2)\n',
-            "refuse.py",
-        ),
-        _project(
-            '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
-            'json.loads(sys.argv[1])["tool_input"]["command"]:\n    sys.exit(2)\n',
-            "refuse.py",
-        ),
-        _project(
-            '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
-            'json.load(sys.stdin)["toolInput"]["command"]:\n    sys.exit(2)\n',
-            "refuse.py",
-        ),
-    ),
-    good=_project(
-        '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
-        'json.load(sys.stdin)["tool_input"]["command"]:\n    sys.exit(2)\n',
-        "refuse.py",
-    ),
-)
-def _check_input(context: Context) -> Iterator[Found]:
-    said = {
-        "input-variable": "reads {0}, which nobody sets; the input arrives on stdin",
-        "input-argument": "parses {0}, which is empty; the input arrives on stdin",
-        "partial-read": "reads the pipe once: of a long payload that is a part only",
-        "payload-key": 'looks for "{0}", which the payload does not have (tool_name, tool_input, session_id)',
-    }
-    for each in seen(context):
-        if each.inline:
-            continue
-        for kind, words in said.items():
-            trait = each.traits.first(kind)
-            if trait is not None:
-                yield context.at(
-                    each.launch.handler.key("command"),
-                    f"{each.where(trait)} {words.format(trait.text)}",
-                    severity="warning" if kind in ("partial-read", "payload-key") else None,
-                    consequence="some calls pass"
-                    if kind == "partial-read"
-                    else ("value empty" if not each.traits.refuses else None),
-                )
-                break
-
-
-@rule(
-    id="script-undeclared-tool",
-    severity="warning",
-    title="A guard needs a tool and does not look whether it is there",
-    consequence="every call passes",
-    remedy='Begin with: command -v jq >/dev/null || { echo "jq is needed" >&2; exit 2; }',
-    source="seed 001, Validation Checklist; public report B022",
-    bad=_project(_SHELLS + 'case $(jq -r .tool_input.command) in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'),
-    good=_project(
-        _SHELLS
-        + 'command -v jq >/dev/null || exit 2\ncase $(jq -r .tool_input.command) in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'
-    ),
-)
-def _check_tool(context: Context) -> Iterator[Found]:
-    for each in seen(context):
-        trait = each.traits.first("undeclared-tool")
-        if trait is None:
-            continue
-        guard = each.event in profiles.BLOCKING_EVENTS and is_guard(context, each.launch)
-        yield context.at(
-            each.launch.handler.key("command"),
-            f"{each.where(trait)} needs {trait.text}; where that is missing, "
-            + ("every call passes" if guard else "the handler fails"),
-            severity=None if guard else "info",
-            consequence=None if guard else "cannot start",
-        )
 
 
 @rule(

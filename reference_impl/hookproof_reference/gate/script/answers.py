@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
+from ..pattern import pattern
 from .traits import Traits, line_of
 
-_EVENT = re.compile(r"""["']?hookEventName["']?\s*[:=]\s*(?:["'](\w+)["']|([\w$.\[({]))""")
-_DECISION = re.compile(r"""["']?permissionDecision["']?\s*[:=]\s*["']([^"'$\s{}]*)["']""")
-_ANY_DECISION = re.compile(r"""["']?permissionDecision["']?\s*[:=]|["']permissionDecision["']\]""")
-_LEGACY = re.compile(r"""(?<![A-Za-z])["']?decision["']?\s*[:=]\s*["'](\w+)["']""")
-_CONTINUE = re.compile(r"""["']?continue["']?\s*:\s*(?:false|False)\b""")
-_CONTEXT = re.compile(r"""["']?additionalContext["']?\s*[:=]""")
-_FOREIGN = re.compile(
+_EVENT = pattern(r"""["']?hookEventName["']?\s*[:=]\s*(?:["'](\w+)["']|([\w$.\[({]))""")
+_DECISION = pattern(r"""["']?permissionDecision["']?\s*[:=]\s*["']([^"'$\s{}]*)["']""")
+_ANY_DECISION = pattern(r"""["']?permissionDecision["']?\s*[:=]|["']permissionDecision["']\]""")
+_LEGACY = pattern(r"""(?<![A-Za-z])["']?decision["']?\s*[:=]\s*["'](\w+)["']""")
+_CONTINUE = pattern(r"""["']?continue["']?\s*:\s*(?:false|False)\b""")
+_CONTEXT = pattern(r"""["']?additionalContext["']?\s*[:=]""")
+_FOREIGN = pattern(
     r"""["'](approved?|allow(?:ed)?|permitted|ok|blocked?|den(?:y|ied))["']\s*:\s*(?:true|false|True|False)\b"""
     r"""|["'](permission|verdict|action|status)["']\s*:\s*["'](?:deny|denied|block(?:ed)?|reject(?:ed)?|refuse)["']"""
 )
@@ -56,6 +57,8 @@ def read_answers(code: str, traits: Traits) -> None:
         traits.add("legacy-decision", line_of(code, match.start()), match[1])
         if match[1] in ("block", "deny"):
             traits.add("block", line_of(code, match.start()))
+            if "reason" not in code:
+                traits.add("block-without-reason", line_of(code, match.start()))
     for match in _CONTINUE.finditer(code):
         traits.add("continue-false", line_of(code, match.start()), "stop")
     context = _CONTEXT.search(code)

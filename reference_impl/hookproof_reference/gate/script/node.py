@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .traits import REFUSAL, Traits, common, line_of
+from .traits import INPUT_KEYS, REFUSAL, Traits, common, line_of
 
 _ENVIRONMENT = (r"process\.env\.(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
 _STRING = r"""(["'`])((?:\\.|(?!\1).)*)\1"""
@@ -37,6 +37,11 @@ def read(text: str, traits: Traits) -> str:
         argument = re.search(r"process\.argv\[2", code)
         if argument is not None and "JSON.parse" in code:
             traits.add("input-argument", line_of(code, argument.start()), "process.argv[2]")
+    payload = re.search(r"\b(?:const|let|var)\s+(\w+)\s*=\s*JSON\.parse\(", code)
+    if payload is not None:
+        key = re.search(rf"(?<![.\w]){payload[1]}\??\.({'|'.join(INPUT_KEYS)})\b", code)
+        if key is not None:
+            traits.add("payload-key", line_of(code, key.start()), key[1])
     if "stop_hook_active" in code:
         traits.add("stop-hook-active", 1)
     common(code, traits, _ENVIRONMENT)

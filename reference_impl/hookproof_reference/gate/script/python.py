@@ -6,7 +6,8 @@ import ast
 import json
 import re
 
-from .traits import REFUSAL, Traits, common
+from ..pattern import pattern
+from .traits import INPUT_KEYS, REFUSAL, Traits, common
 
 _ENVIRONMENT = (
     r"""environ(?:\.get\(|\[)\s*["'](?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*["']""",
@@ -90,7 +91,11 @@ def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
                 traits.add("says-no", node.lineno)
         elif _reads_a_part(function, node.args):
             traits.add("partial-read", node.lineno)
+    _read_keys(tree, traits)
     text = "\n".join(lines)
+    logs = re.search(r"basicConfig\([^)]*stream\s*=\s*sys\.stdout|StreamHandler\(\s*sys\.stdout", text)
+    if logs is not None:
+        traits.add("prose", text.count("\n", 0, logs.start()) + 1, "the log")
     if "stdin" not in text and re.search(r"os\.read\(0|open\(0|fileinput|input\(\)", text) is None:
         argument = re.search(r"sys\.argv\[1", text)
         if argument is not None and "json" in text:
@@ -120,9 +125,44 @@ def _read_exit(node: ast.Call, lines: list[str], constants: dict[str, int], trai
             # `1 if found else 0`: the one that is not 0 is the refusal
             _note_exit(code, node.lineno, "refused" if 0 in codes else "", traits)
         return
+    if _is_truth(value):
+        # exit(True) ends with 1
+        traits.add("exit-other", node.lineno, "refused when true")
+        return
     code = _number(value, constants)
     if code is not None:
         _note_exit(code, node.lineno, _around(lines, node.lineno), traits)
+
+
+def _is_truth(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call):
+        return _name(value.func) in ("any", "bool")
+    return isinstance(value, ast.Compare)
+
+
+def _read_keys(tree: ast.Module, traits: Traits) -> None:
+    """Keys of the tool's input that are looked for in the payload itself."""
+    bound: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            bound.setdefault(node.targets[0].id, []).append(node.value)
+    payloads = {
+        name
+        for name, values in bound.items()
+        if len(values) == 1 and isinstance(values[0], ast.Call) and _PAYLOAD.fullmatch(_name(values[0])) is not None
+    }
+    for node in ast.walk(tree) if payloads else ():
+        holder: ast.expr | None = None
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript):
+            holder, key = node.value, node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+            holder, key = node.func.value, node.args[0]
+        if isinstance(holder, ast.Name) and holder.id in payloads and isinstance(key, ast.Constant) and key.value in INPUT_KEYS:
+            traits.add("payload-key", holder.lineno, str(key.value))
+
+
+_PAYLOAD = pattern(r"json\.loads?\((?:sys\.stdin(?:\.buffer)?(?:\.read\(\))?|input\(\))\)")
 
 
 def _note_exit(code: int | None, line: int, why: str, traits: Traits) -> None:

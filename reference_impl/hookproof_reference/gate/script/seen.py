@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from ..context import Context
 from ..launch import Launch, launches, written_in
+from ..pattern import pattern
 from .traits import Trait, Traits, traits_of
 
-_GUARD_NAME = re.compile(
+_GUARD_NAME = pattern(
     r"guard|protect|block|deny|check|prevent|valid|polic|restrict|"
     r"secur|forbid|enforc|gate|safe|scan|verify|refus|firewall|no[-_]",
     re.I,

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from ..pattern import pattern
 from .traits import REFUSAL, Traits, common, line_of
 
 _ENVIRONMENT = (r"\$\{?(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
 _BASH = (
-    (re.compile(r"(?:^|[;&|(!]|\bif|\bwhile|\bthen|\bdo)\s*\[\[\s"), "[[", "every call passes"),
-    (re.compile(r"(?:^|[;&|!]|\bif|\bwhile)\s*\(\(\s*[^)]"), "((...))", "every call passes"),
-    (re.compile(r"\[\s[^\]]*\s==\s[^\]]*\]"), "== in [ ]", "every call passes"),
-    (re.compile(r"^\s*source\s"), "source", "every call passes"),
-    (re.compile(r"<<<"), "<<<", "every call refused"),
-    (re.compile(r"[<>]\([^)\s]"), "<(...)", "every call refused"),
-    (re.compile(r"^\s*\w+\+?=\((?!\()|\bdeclare\s+-|\bmapfile\b|\breadarray\b"), "an array", "every call refused"),
-    (re.compile(r"\$\{\w+(?:,,?|\^\^?|//?[^}]|:\d)[^}]*\}"), "${x,,} or ${x//}", "every call refused"),
-    (re.compile(r"^\s*function\s+\w+\s*(?:\(\))?\s*\{"), "function", "every call passes"),
+    (pattern(r"(?:^|[;&|(!]|\bif|\bwhile|\bthen|\bdo)\s*\[\[\s"), "[[", "every call passes"),
+    (pattern(r"(?:^|[;&|!]|\bif|\bwhile)\s*\(\(\s*[^)]"), "((...))", "every call passes"),
+    (pattern(r"\[\s[^\]]*\s==\s[^\]]*\]"), "== in [ ]", "every call passes"),
+    (pattern(r"^\s*source\s"), "source", "every call passes"),
+    (pattern(r"<<<"), "<<<", "every call refused"),
+    (pattern(r"[<>]\([^)\s]"), "<(...)", "every call refused"),
+    (pattern(r"^\s*\w+\+?=\((?!\()|\bdeclare\s+-|\bmapfile\b|\breadarray\b"), "an array", "every call refused"),
+    (pattern(r"\$\{\w+(?:,,?|\^\^?|//?[^}]|:\d)[^}]*\}"), "${x,,} or ${x//}", "every call refused"),
+    (pattern(r"^\s*function\s+\w+\s*(?:\(\))?\s*\{"), "function", "every call passes"),
 )
 """What bash knows and a plain sh does not. [[ is a missing command there (127, false), the rest a syntax error (2)."""
 
@@ -27,9 +28,9 @@ def read(text: str, traits: Traits) -> str:
     code = _without_comments(text.lstrip("\ufeff").replace("\r\n", "\n"))
     lines = code.split("\n")
     outer = code
-    for pattern, what, consequence in _BASH:
+    for bashism, what, consequence in _BASH:
         for number, line in enumerate(lines, 1):
-            if pattern.search(re.sub(r"'[^']*'", "''", line)):
+            if bashism.search(re.sub(r"'[^']*'", "''", line)):
                 traits.add("bash", number, f"{what}\0{consequence}")
                 break
     _read_exits(lines, traits)
@@ -46,7 +47,9 @@ def read(text: str, traits: Traits) -> str:
     for tool in ("jq", "yq", "dasel", "gron"):
         use = re.search(rf"(?:^|[|;&(`]|\$\()\s*(?:if\s+)?(?:!\s*)?{tool}\s+", outer, re.M)
         if use is not None and not re.search(rf"(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?{tool}\b|{tool}\s*\|\|", outer):
-            traits.add("undeclared-tool", line_of(code, use.start()), tool)
+            closed = _FAILS_CLOSED.search(outer[use.start() : use.start() + 600].lstrip("\n").partition("\n")[0])
+            if closed is None or closed[1]:
+                traits.add("undeclared-tool" if closed is None else "undeclared-tool-closed", line_of(code, use.start()), tool)
     errexit = re.search(r"^\s*set\s+-\w*e|^\s*set\s+.*\berrexit|^#!.*\s-\w*e\b", text, re.M)
     if errexit is not None:
         for match in re.finditer(r"^\s*\w+=\"?\$\(([^()\n]*\bgrep\b[^()\n]*)\)\"?\s*$", code, re.M):
@@ -54,6 +57,9 @@ def read(text: str, traits: Traits) -> str:
                 traits.add("errexit-grep", line_of(code, match.start()))
     if "stop_hook_active" in code:
         traits.add("stop-hook-active", 1)
+    argument = re.search(r"\$\{?1\b", "\n".join(_outside(lines)))
+    if argument is not None and not _READS_INPUT.search(code):
+        traits.add("input-argument", next(n for n, line in enumerate(lines, 1) if argument[0] in line), "$1")
     if re.search(r"(?:^|\s)eval\s", outer, re.M):
         traits.add("eval", line_of(code, re.search(r"(?:^|\s)eval\s", outer, re.M).start()))  # type: ignore[union-attr]
     common(code, traits, _ENVIRONMENT)
@@ -71,7 +77,7 @@ def _read_exits(lines: list[str], traits: Traits) -> None:
             code = match[1] or constants.get(match[2], "")
             if not code:
                 continue
-            if code == "2" and "return" in match[0] and _ends_with_0(lines):
+            if code == "2" and "return" in match[0] and _drops_results(lines):
                 traits.add("result-dropped", number, "the function")
                 traits.add("says-no", number)
             elif code == "2":
@@ -79,18 +85,58 @@ def _read_exits(lines: list[str], traits: Traits) -> None:
             elif code == "0":
                 traits.add("exit-0", number)
             elif "return" not in match[0]:
-                traits.add("exit-other", number, _reason(lines, number))
+                traits.add("exit-other", number, f"{_reason(lines, number)} {_said_to(lines, number)}")
 
 
-def _ends_with_0(lines: list[str]) -> bool:
-    """Whether the script ends with `exit 0` and hands on no result of a function."""
+def _drops_results(lines: list[str]) -> bool:
+    """Whether the script hands on no result of its functions: it ends with something else, such as `exit 0`."""
     written = [line.strip() for line in lines if line.strip()]
-    whole = "\n".join(written)
-    return (
-        bool(written)
-        and written[-1] == "exit 0"
-        and not re.search(r"\|\|\s*(?:exit|return)|exit\s+\"?\$|\bset\s+-\w*e|\bif\s+!?\s*\w+\s*;", whole)
-    )
+    whole = "\n".join(_outside(lines))
+    if not written or re.search(r"\|\|\s*(?:exit|return)|exit\s+\"?\$|\bset\s+-\w*e|\bif\s+!?\s*\w+\s*;", whole):
+        return False
+    if written[-1] == "exit 0":
+        return True
+    names = {match[1] or match[2] for line in lines if (match := _FUNCTION.match(line))}
+    first = written[-1].split()[0]
+    return first in ("echo", "printf", "true", ":", "date", "logger") and any(line.split()[0] in names for line in written)
+
+
+_FUNCTION = pattern(r"\s*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?|\s*function\s+([\w-]+)\s*\{?")
+_FAILS_CLOSED = pattern(r"\|\|\s*(?:(exit\s+2\b)|\{[^}]*\b(?:echo|printf)\b[^}]*\bexit\s+2\b)")
+"""A command after which its failure is a refusal; group 1: without a word."""
+_READS_INPUT = pattern(
+    r"\b(?:cat|read|jq|tee|grep|sed|awk|xargs|mapfile|readarray|python3?|node|perl|ruby)\b|/dev/(?:stdin|fd/0)|<&0|\$\(<"
+)
+"""What takes the input of a shell script."""
+
+
+def _said_to(lines: list[str], number: int) -> str:
+    """What the function that this line belongs to is called with: `die "pushing is forbidden"`."""
+    for above in range(number - 1, max(-1, number - 12), -1):
+        head = _FUNCTION.match(lines[above])
+        if head is not None:
+            name = re.escape(head[1] or head[2])
+            calls = (
+                line for index, line in enumerate(lines) if index != above and re.search(rf"(?<![\w-]){name}\s+[\"'$]", line)
+            )
+            return " ".join(islice(calls, 20))
+        if re.match(r"\}", lines[above]) and above != number - 1:
+            return ""
+    return ""
+
+
+def _outside(lines: list[str]) -> list[str]:
+    """The lines that are in no function."""
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        if not inside and _FUNCTION.match(line) is not None:
+            inside = not re.search(r"\}\s*$", line)
+        elif inside:
+            inside = not re.match(r"\}", line)
+        else:
+            kept.append(line)
+    return kept
 
 
 def _reason(lines: list[str], number: int) -> str:
@@ -108,7 +154,7 @@ def _reason(lines: list[str], number: int) -> str:
     return " ".join(said)
 
 
-_PRINT = re.compile(r"(?:^|[;&{(]|\bthen|\belse|\bdo|\)|&&|\|\|)\s*(echo|printf)\s+(.*?)(?=;;|;\s|\s&&|\s\|\||$)")
+_PRINT = pattern(r"(?:^|[;&{(]|\bthen|\belse|\bdo|\)|&&|\|\|)\s*(echo|printf)\s+(.*?)(?=;;|;\s|\s&&|\s\|\||$)")
 
 
 def _read_output(lines: list[str], traits: Traits) -> None:
@@ -163,23 +209,12 @@ def _read_documents(whole: str, traits: Traits) -> None:
 
 def _read_functions(lines: list[str], traits: Traits) -> None:
     """Whether a file that only defines functions calls one of them."""
-    names: list[str] = []
-    outside: list[str] = []
-    inside = False
-    for line in lines:
-        head = re.match(r"\s*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?|\s*function\s+([\w-]+)\s*\{?", line)
-        if head is not None and not inside:
-            names.append(head[1] or head[2])
-            inside = not re.search(r"\}\s*$", line)
-        elif inside:
-            inside = not re.match(r"\}", line)
-        else:
-            outside.append(line)
+    names = [match[1] or match[2] for line in lines if (match := _FUNCTION.match(line))]
     if not names:
         return
     rest = [
         line
-        for line in outside
+        for line in _outside(lines)
         if line.strip() and not re.match(r"#|\s*(?:set|export|readonly|local)\s|\s*[A-Za-z_]\w*=\S*\s*$", line)
     ]
     if not rest:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-REFUSAL = re.compile(
+from ..pattern import pattern
+
+REFUSAL = pattern(
     r"block|den(?:y|ied)|refus|forbid|prohibit|prevent|reject|not allowed|not permitted|disallow|must not|may not|"
     r"never |cannot|can't"
     r"|dangerous|protected|unsafe|violat|\bno [a-z]|need(?:s|ed)? a person|off[- ]limits|stop(?:ped)?:|abort|guard",
@@ -134,3 +136,12 @@ def common(code: str, traits: Traits, names: Iterable[str]) -> None:
     ):
         if match[1] != "filePath" or re.search(r"tool_input|toolInput", code) is not None:
             traits.add("payload-key", line_of(code, match.start()), match[1])
+    for match in _TOP_LEVEL.finditer(code):
+        # what another program has taken out of the input is no payload any more
+        if "tool_input" not in code[max(0, match.start() - 120) : match.start()].rpartition("\n")[2]:
+            traits.add("payload-key", line_of(code, match.start()), match[1])
+
+
+INPUT_KEYS = ("file_path", "notebook_path", "command", "content", "old_string", "new_string")
+"""Keys of a tool's input, which stand below tool_input and nowhere else."""
+_TOP_LEVEL = pattern(rf"""\bjq\s+(?:-\w+\s+)*["']?\.({"|".join(INPUT_KEYS)})\b[^|"')\n]*["']?\s*(?:$|[|);<])""", re.M)
