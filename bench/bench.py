@@ -87,18 +87,22 @@ def main() -> int:
         _run(options.runner, few)  # fills the caches of compiled modules
         rounds = [(_run(options.runner, few), _run(options.runner, many)) for _ in range(options.rounds)]
         bare = [(_bare(a.starts, place), _bare(b.starts, place)) for a, b in rounds]
+        shelled = [_bare(b.starts, place, by_shell=True) for _, b in rounds]
         one_shot = _run(str(_one_shot(place)), few) if options.runner == "reference" else None
-        _print(options.runner, rounds, bare, one_shot)
+        _print(options.runner, rounds, bare, shelled, one_shot)
     return 0
 
 
-def _print(runner: str, rounds: list[tuple[Cost, Cost]], bare: list[tuple[float, float]], one_shot: Cost | None) -> None:
+def _print(
+    runner: str, rounds: list[tuple[Cost, Cost]], bare: list[tuple[float, float]], shelled: list[float], one_shot: Cost | None
+) -> None:
     few, many = ([pair[n] for pair in rounds] for n in (0, 1))
     bare_few, bare_many = ([pair[n] for pair in bare] for n in (0, 1))
     ratio_few = median(run.cpu / alone for run, alone in zip(few, bare_few, strict=True))
     ratio_many = median(run.cpu / alone for run, alone in zip(many, bare_many, strict=True))
+    ratio_shelled = median(run.cpu / alone for run, alone in zip(many, shelled, strict=True))
     marginal = median((b.cpu - a.cpu) / (MANY - FEW) for a, b in rounds)
-    bare_case = median(bare_many) / MANY
+    bare_case, shelled_case = median(bare_many) / MANY, median(shelled) / MANY
     own = median((b.own - a.own) / (MANY - FEW) for a, b in rounds)
     begin = median(a.cpu - FEW * (b.cpu - a.cpu) / (MANY - FEW) for a, b in rounds)
     growth = median(b.peak for b in many) - median(a.peak for a in few)
@@ -107,11 +111,18 @@ def _print(runner: str, rounds: list[tuple[Cost, Cost]], bare: list[tuple[float,
         (f"CPU of a run / CPU of its bare probes, {MANY} cases", f"{ratio_many:.2f}", f"wanted at most {WANTED_RATIO}"),
         (f"the same, {FEW} cases (start of pytest included)", f"{ratio_few:.2f}", ""),
         ("the same, each further case", f"{marginal / bare_case:.2f}", ""),
+        (
+            f"CPU of a run / CPU of its probes by /bin/sh -c, {MANY} cases",
+            f"{ratio_shelled:.2f}",
+            "as the dialect has them started",
+        ),
+        ("the same, each further case", f"{marginal / shelled_case:.2f}", ""),
         ("CPU of each further case", f"{marginal * 1e3:.2f} ms", f"pytest and harness {own * 1e3:.2f} ms, all others the rest"),
         ("CPU before the first case and after the last", f"{begin * 1e3:.0f} ms", "pytest, plugins, reading the suite"),
         (f"CPU per case, {MANY} cases", f"{median(r.cpu for r in many) / MANY * 1e3:.2f} ms", "median of rounds"),
         (f"CPU per case, {FEW} cases", f"{median(r.cpu for r in few) / FEW * 1e3:.2f} ms", "median of rounds"),
         ("CPU of the bare probes per case", f"{bare_case * 1e3:.2f} ms", f"{probes / MANY:.1f} probes per case"),
+        ("CPU of the probes by /bin/sh -c per case", f"{shelled_case * 1e3:.2f} ms", "handlers by a shell, tools without"),
         ("cases per second, lasting", f"{MANY / median(r.wall for r in many):.0f}", f"{MANY} cases, {os.cpu_count()} cores"),
         ("cases per second, one-shot", "-" if one_shot is None else f"{FEW / one_shot.wall:.0f}", f"{FEW} cases"),
         (f"peak memory of pytest, {FEW} cases", f"{median(r.peak for r in few):.1f} MB", ""),
@@ -121,7 +132,7 @@ def _print(runner: str, rounds: list[tuple[Cost, Cost]], bare: list[tuple[float,
     folder = find_world_folder()
     print(f"runner {runner}, {len(rounds)} rounds; worlds on {_file_system(folder)}; Python {sys.version.split()[0]}\n")
     for name, value, note in rows:
-        print(f"{name:<58}{value:>12}   {note}".rstrip())
+        print(f"{name:<64}{value:>12}   {note}".rstrip())
     met = {f"at most {WANTED_RATIO} times the bare probes": ratio_many <= WANTED_RATIO}
     met[f"memory grows under {WANTED_GROWTH:.0f} MB"] = growth < WANTED_GROWTH
     print("\nwanted: " + "; ".join(f"{what}: {'met' if well else 'NOT met'}" for what, well in met.items()))
@@ -156,8 +167,11 @@ def _started(case: results.CaseResult) -> list[str]:
     return [word[1].partition(".")[0] for word in words if word[0] == "start"]
 
 
-def _bare(starts: list[tuple[Entry, list[str]]], place: Path) -> float:
-    """Seconds of CPU that the same probes take when they are started one after the other by nobody but us."""
+def _bare(starts: list[tuple[Entry, list[str]]], place: Path, *, by_shell: bool = False) -> float:
+    """Seconds of CPU that the same probes take when they are started one after the other by nobody but us.
+
+    With `by_shell` the handlers are started as commands of a shell, as every runner of the dialect has to.
+    """
     folder = Path(tempfile.mkdtemp(prefix="hookproof-bench-", dir=find_world_folder()))
     try:
         kit, dialect, version = ProbeKit(folder), dialects.load(DIALECT), dialects.resolve(DIALECT)[1]
@@ -166,12 +180,14 @@ def _bare(starts: list[tuple[Entry, list[str]]], place: Path) -> float:
         programs = []
         for entry, names in starts:
             world = lay_out(entry.case, dialect, version, f"{DIALECT}/{version}", kit, folder)
-            programs += [str(world.probes / name) for name in names]
+            for name in names:
+                command = str(world.probes / name)
+                programs.append(["/bin/sh", "-c", command] if by_shell and name.startswith("h") else [command])
         files = [(os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0)]
         files += [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
         before = _cpu()
-        for program in programs:
-            os.waitpid(os.posix_spawn(program, [program], os.environ, file_actions=files), 0)
+        for argv in programs:
+            os.waitpid(os.posix_spawn(argv[0], argv, os.environ, file_actions=files), 0)
         return _cpu() - before
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,13 +1,19 @@
 """Counts what `hookproof lint` says about the corpus: faults named rightly, and alarms on correct files.
 
     python bench/gate_corpus.py [--misses] [--samples ID...]
+    python bench/gate_corpus.py --speed
 
+With --speed: what one more file costs, what a thousand files take, and what a first start takes.
 Run it in a checkout with hookproof installed (or PYTHONPATH=harness:reference_impl).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -26,12 +32,47 @@ def findings(sample: Sample, folder: Path) -> list[Finding]:
     return lint.lint_file(settings, profile(name))
 
 
+def speed() -> int:
+    """Print CPU per file, and wall time of a thousand files and of a first start."""
+    with tempfile.TemporaryDirectory(prefix="gate-") as base:
+        files = [lay_out(sample, Path(base, str(number))) for number, sample in enumerate(samples())]
+        against = profile()
+        for file in files[:20]:
+            lint.lint_file(file, against)
+        before = time.process_time()
+        for file in files:
+            lint.lint_file(file, against)
+        print(f"one more file: {1000 * (time.process_time() - before) / len(files):.2f} ms of CPU (at most 1)")
+        command = [sys.executable, "-m", "hookproof.cli", "lint", "--no-config", "--format=json"]
+        thousand = [str(file) for file in (files * 3)[:1000]]
+        subprocess.run([*command, thousand[0]], stdout=subprocess.DEVNULL, check=False)
+        print(f"1,000 files in one call: {_wall([*command, *thousand]):.2f} s (less than 2)")
+        cold = [_wall([*command, str(file)]) for file in files[:: len(files) // 15]]
+        bare = min(_wall([sys.executable, "-c", "pass"]) for _ in range(5))
+        print(
+            f"a start with one file: {1000 * statistics.median(cold):.0f} ms, at best {1000 * min(cold):.0f} (less than 150); "
+            f"an empty Python: {1000 * bare:.0f} ms"
+        )
+    return 0
+
+
+def _wall(command: list[str]) -> float:
+    before = time.perf_counter()
+    # with compiled files, as in an installed package
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False, env=environment)
+    return time.perf_counter() - before
+
+
 def main() -> int:
     """Print one line for each family, and with --misses each file that is not named rightly."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--misses", action="store_true", help="show what was said about the files that are missed")
     parser.add_argument("--samples", nargs="*", default=[], help="only these, with all that is said")
+    parser.add_argument("--speed", action="store_true", help="measure time instead")
     options = parser.parse_args()
+    if options.speed:
+        return speed()
     total, right, alarmed, spent = Counter[str](), Counter[str](), 0, 0.0
     with tempfile.TemporaryDirectory(prefix="gate-") as base:
         for number, sample in enumerate(samples()):

@@ -239,7 +239,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """No `--ignore`, `norecursedirs` or virtual environment hides a part of the suite."""
     if not _in_suite(collection_path, config):
         return None
-    return collection_path.is_dir() and collection_path.name.startswith((".", "__"))
+    # its tests stand side by side: below them are cases and samples, hundreds of files that nobody need look at
+    return collection_path.suffix != ".py" and collection_path != config.stash[SUITE]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -266,8 +266,8 @@ class Proof:
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         """pytest's own counts tell our words apart."""
         status = getattr(report, "hookproof", {}).get("status")
-        if report.when != "call" or status is None or report.failed:
-            return None
+        if report.when != "call" or status is None or report.outcome not in ("passed", "skipped"):
+            return None  # failed, or run again by another plugin
         if status in BAD:
             return "known failures", "k", ("KNOWN FAILURE", {"yellow": True})
         shown: dict[str, tuple[str, str, Any]] = {

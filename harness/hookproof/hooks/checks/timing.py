@@ -68,7 +68,7 @@ def _judged(probe: Probe, seconds: list[float], circumstance: str) -> Iterable[F
     "ends-every-time",
     family=FAMILY,
     title="The script comes to an end whatever it is asked.",
-    consequence="the call waits for the limit, then the script is killed, its answer does not count, and in {dialect} the call passes",
+    consequence="the call waits for the limit; then the script is killed, and in {dialect} the call passes",
     remedy="look for a loop without an end, a read from the terminal, a request without a time limit",
 )
 def ends_every_time(probe: Probe) -> Iterable[Finding]:
