@@ -75,6 +75,22 @@ SCENARIOS = frozenset(
         "claude-code/stop-loop/block-goes-on",
         "claude-code/veto/deferred-call-ends-the-run",
         "claude-code/veto/deny-then-ask",
+        # teaagent
+        "teaagent/answers/disabled-veto",
+        "teaagent/deny-safe/no-json",
+        "teaagent/deny-safe/told-as-an-error",
+        "teaagent/envelope/after-a-tool",
+        "teaagent/envelope/before-a-tool",
+        "teaagent/envelope/compaction",
+        "teaagent/envelope/five-session-events",
+        "teaagent/lifecycle/greeting-changes-the-context",
+        "teaagent/lifecycle/start-raises",
+        "teaagent/narrowing/deny-mode",
+        "teaagent/narrowing/mode-deny-policy-allow",
+        "teaagent/ordering/raising-tool",
+        "teaagent/rewriting/post-hooks-see-the-change",
+        "teaagent/rewriting/result-replaced",
+        "teaagent/veto/hookerror-blocks",
     }
 )
 

@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "lint": "judge settings files of hooks before any hook runs",
     "scaffold": "write a hooks block and a handler script that refuses when it fails",
     "record": "stand in for a hook script and note what it is given and what it answers",
+    "agree": "hold a runner against what the real program was seen to do",
     "faults": "plant each known fault in the reference and see the cases catch it",
 }
 """Name -> what it is for; each is the module of that name in `commands`."""

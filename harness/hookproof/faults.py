@@ -32,7 +32,7 @@ LONGEST = 20
 AT_ONCE = 2
 """So many faults are tried side by side."""
 SAMPLE = 40
-"""So many of the cases that do not name a fault are asked to tell how wide it is; all of them in a wide run."""
+"""So many of the cases that do not name a fault are asked to tell how wide it is; all of them where it looks too wide."""
 
 CONSTANTS = ("TITLE", "ORIGIN", "DIALECTS")
 SEEN_ELSEWHERE = ("public report", "observed deviation")
@@ -212,8 +212,16 @@ def prove(
 ) -> Proof:
     """Ask a fault the cases that name it, and of the others that it could touch a sample (`wide`: all).
 
+    One that looks too wide by its sample is asked all of them: a sample may be unlucky.
     Cases that sleep are asked only where they name it: sleeping through all of them would take most of the time.
     """
+    proof = _asked(fault, entries, known, slow=slow, wide=wide, stop=stop)
+    if proof.verdict == "too wide" and not wide:
+        proof = _asked(fault, entries, known, slow=slow, wide=True, stop=stop)
+    return proof
+
+
+def _asked(fault: Fault, entries: Sequence[Entry], known: Catalog, *, slow: bool, wide: bool, stop: Event | None) -> Proof:
     named = [e for e in entries if fault.id in e.case.killed_by]
     untried = tuple(e.id for e in named if e.case.slow and not slow)
     others = [e.id for e in entries if e not in named and _touches(e, fault)]

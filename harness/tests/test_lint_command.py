@@ -72,6 +72,13 @@ def test_rules_are_listed_and_explained() -> None:
     assert "case-sensitive" in _lint("--explain", "event-case").stdout
 
 
+def test_the_page_of_rules_is_up_to_date() -> None:
+    page = Path(__file__).parents[2] / "docs" / "LINT-RULES.md"
+    assert _lint("--list-rules=markdown").stdout == page.read_text("utf-8"), (
+        "hookproof lint --list-rules=markdown > docs/LINT-RULES.md"
+    )
+
+
 def test_hundreds_of_files_cost_little_more_than_one(tmp_path: Path) -> None:
     (tmp_path / "many").mkdir()
     for number in range(300):

@@ -137,5 +137,5 @@ def test_each_scenario_is_a_case_and_each_snapshot_one_of_a_scenario() -> None:
     names = [path.name for path in (suite.conformance() / "__snapshots__" / "test_snapshots").iterdir()]
     kept = {name.removeprefix("test_scenario[").removesuffix("].txt").partition("@")[0] for name in names}
     assert kept == {case_id.replace("/", ".") for case_id in module.SCENARIOS}
-    for dialect in ("lecode", "claude-code"):
+    for dialect in ("lecode", "claude-code", "teaagent"):
         assert sum(case_id.startswith((f"{dialect}/", "core/")) for case_id in module.SCENARIOS) >= 20

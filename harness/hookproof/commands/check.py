@@ -64,6 +64,7 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--policy", metavar="FILE", help="samples for the script with what is expected of them")
     group.add_argument("--update", action="store_true", help="write what the script does into --policy, after showing a diff")
     group.add_argument("--portability", action="store_true", help="also what the script's answers mean in other agents, and why")
+    group.add_argument("--strict", action="store_true", help="a guard that lets pass what it cannot read fails, too")
     group.add_argument("--accept", action="append", default=[], metavar="STIMULUS", help="a command that it must pass")
 
 

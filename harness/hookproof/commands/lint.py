@@ -34,7 +34,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-config", action="store_true", help="read no configuration")
     parser.add_argument("--package", type=Path, metavar="DIR", help="audit a skill package: manifest, policy, matrix, folders")
     parser.add_argument("--explain", metavar="RULE", help="say all about one rule")
-    parser.add_argument("--list-rules", action="store_true", help="one line for each rule")
+    parser.add_argument(
+        "--list-rules", nargs="?", const="text", choices=("text", "markdown"), help="one line for each rule, or a page of them"
+    )
+    parser.epilog = (
+        "Exit code 0: no findings; 1: findings (see --fail-on); "
+        "2: a file could not be read, or there was no settings file to judge."
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         if options.explain is not None:
             text, code = session.explain(options.explain), 0
         elif options.list_rules:
-            text, code = session.listing(), 0
+            text, code = session.rules_page() if options.list_rules == "markdown" else session.listing(), 0
         elif options.package is not None:
             text, code = session.audit(options.package, options.format)
         else:

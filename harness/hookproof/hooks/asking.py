@@ -44,6 +44,8 @@ class Asked:
     accept: tuple[str, ...] = ()
     policy: str | None = None
     """A file of samples with what is expected of them."""
+    strict: bool = False
+    """Whether what a guard lets through in circumstances that agents seldom bring about is a failure."""
 
     def scripts(self) -> list[Script]:
         """All scripts, in order. Raises UsageError."""

@@ -26,13 +26,15 @@ from .script import Script
 from .search import Shot, search
 from .stimuli import Stimulus
 
-SIDE_BY_SIDE = 6
+SIDE_BY_SIDE = 10
 """Checks that run at once; what they start is bounded by the bench."""
 
-EVEN_HANGING = frozenset({"wiring", "time"})
+EVEN_HANGING = frozenset({"wiring", "time", "conduct"})
 """The families that have something to say of a script that never ends."""
 
 LEVEL: dict[check.Severity, Status] = {"must": "fail", "should": "warn", "may": "warn"}
+STRICT = frozenset({"fail-safe"})
+"""The families in which, strictly, what should be must be: there the guard lets through what it would refuse."""
 
 
 @dataclass(slots=True)
@@ -80,10 +82,12 @@ def certify(
     ids: Sequence[str] = (),
     extra: Sequence[Check] = (),
     portable: bool = False,
+    strict: bool = False,
     tell: Callable[[CaseResult], None] = lambda result: None,
 ) -> HookReport:
     """Put a script to the proof. `refuse` and `accept` are stimuli that the user gives; `extra` are checks of the
-    user's own; `portable` asks for a result for each other agent; `tell` hears each result.
+    user's own; `portable` asks for a result for each other agent; `strict` takes for a failure what a guard lets
+    through in circumstances that agents seldom bring about; `tell` hears each result.
 
     Raises UsageError for a dialect that is not known, and for a family or check that there is not.
     """
@@ -97,7 +101,7 @@ def certify(
     probe.kind = kind.infer(script, probe.canaries)
     seen = probe.canaries
     report = HookReport(script, probe.kind, refused=seen.refused, passed=seen.passed, tried=seen.tried)
-    for result in _all_results(chosen, probe):
+    for result in _all_results(chosen, probe, strict):
         report.cases.append(result)
         tell(result)
     if (survey := evasions.surveyed(probe)) is not None:
@@ -125,21 +129,21 @@ def selected(families: Sequence[str], ids: Sequence[str], extra: Sequence[Check]
     return [c for c in every if (not families or c.family in families) and (not ids or c.id in ids or c.name in ids)]
 
 
-def _all_results(chosen: Sequence[Check], probe: Probe) -> Iterable[CaseResult]:
+def _all_results(chosen: Sequence[Check], probe: Probe, strict: bool) -> Iterable[CaseResult]:
     """The results in the order of the checks; those that load the machine run last, alone."""
     together = [one for one in chosen if not one.exclusive]
     pool = ThreadPoolExecutor(SIDE_BY_SIDE, "hookproof-check")
     try:
-        yield from pool.map(lambda one: judged(one, probe), together)
+        yield from pool.map(lambda one: judged(one, probe, strict=strict), together)
     finally:
         # whoever is interrupted here goes on to close the bench, which ends what the checks wait for
         pool.shutdown(wait=False, cancel_futures=True)
     for one in chosen:
         if one.exclusive:
-            yield judged(one, probe)
+            yield judged(one, probe, strict=strict)
 
 
-def judged(one: Check, probe: Probe) -> CaseResult:
+def judged(one: Check, probe: Probe, *, strict: bool = False) -> CaseResult:
     """The result of one check."""
     began = time.monotonic()
     status: Status = "pass"
@@ -148,7 +152,7 @@ def judged(one: Check, probe: Probe) -> CaseResult:
         _must_apply(one, probe)
         findings = list(one.look(probe))
         if findings:
-            status = results.worst(LEVEL[finding.severity or one.severity] for finding in findings)
+            status = results.worst(_status(one, finding, strict) for finding in findings)
     except NotApplicable as why:
         status, note = "not-applicable", str(why)
     except NotTested as why:
@@ -173,9 +177,14 @@ def judged(one: Check, probe: Probe) -> CaseResult:
         note=note,
         hint=_hint(one, findings, script) if findings else "",
         said=_shown_stdout(findings),
-        rerun=f"pytest --hook={shlex.quote(named)} --case {shlex.quote(ident)}",
+        rerun=f"pytest --hook={shlex.quote(named)}{' --strict' if strict else ''} --case {shlex.quote(ident)}",
         seconds=round(time.monotonic() - began, 4),
     )
+
+
+def _status(one: Check, finding: Finding, strict: bool) -> Status:
+    severity = finding.severity or one.severity
+    return "fail" if strict and severity == "should" and one.family in STRICT else LEVEL[severity]
 
 
 def _must_apply(one: Check, probe: Probe) -> None:

@@ -132,8 +132,9 @@ class Probe:
 
     @property
     def hangs(self) -> bool:
-        """Whether it was still running at its limit when it was first fired, so that nothing more was tried."""
-        return len(self.canaries.shots) == 1 and self.canaries.shots[0].fired.timed_out
+        """Whether it had to be ended when it was first fired, so that nothing more was tried."""
+        first = self.canaries.shots[:1]
+        return len(self.canaries.shots) == 1 and (first[0].fired.timed_out or bool(first[0].fired.flooded))
 
     @property
     def refused(self) -> Stimulus:

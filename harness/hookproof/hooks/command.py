@@ -37,6 +37,7 @@ def asked(options: argparse.Namespace) -> asking.Asked:
         refuse=tuple(options.refuse),
         accept=tuple(options.accept),
         policy=options.policy,
+        strict=options.strict,
     ).with_policy(dialect_given=bool(options.dialect))
 
 
@@ -88,6 +89,7 @@ def proved(meant: asking.Asked, scripts: list[Script], *, portable: bool = False
                 ids=meant.checks,
                 extra=meant.policy_checks(scripts),
                 portable=portable,
+                strict=meant.strict,
             )
 
 

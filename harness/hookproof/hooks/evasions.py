@@ -24,12 +24,12 @@ from .search import Shot
 from .stimuli import Stimulus
 from .targets import command_targets, path_key, path_targets, side_by_side
 
-BUDGET_S = 8.0
+BUDGET_S = 5.0
 """For the firing of variants of one script; those that come to mind first are fired first."""
 BATCH = 24
 HANGING = 2
 """After more starts than this that came to no end in one batch, no more are made."""
-COMPARING_S = 4.0
+COMPARING_S = 3.0
 """For the comparing of those that pass; what comes later is assumed to do the same."""
 
 Kind = Literal["chaining", "wrapping", "spelling", "options", "path", "writer", "shell-writer", "elsewhere"]

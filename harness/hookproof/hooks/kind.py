@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from .script import Script
-from .search import Canaries
+from .search import Canaries, means_to_refuse
 
 Kind = Literal["guard", "observer", "formatter", "context"]
 
@@ -20,10 +20,6 @@ MEANING: dict[Kind, str] = {
 GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit", "BeforeTool", "Stop", "SubagentStop", "PreCompact"})
 """The events at which a refusal prevents something."""
 
-_MEANS_TO_REFUSE = re.compile(
-    r"permissionDecision|\bexit 2\b|exit\(2\)|\bdeny\b|\"block\"|'block'|\bblocked\b|\bdenied\b|\brefus|\bforbidden\b",
-    re.IGNORECASE,
-)
 _FORMATS = re.compile(r"\b(prettier|black|gofmt|goimports|rustfmt|clang-format|shfmt|ruff|eslint|isort|biome|dprint)\b")
 _TELLS = re.compile(r"additionalContext")
 
@@ -37,13 +33,8 @@ def infer(script: Script, canaries: Canaries) -> Kind:
     if any(shot.meaning.context for shot in canaries.shots):
         return "context"
     source = script.source
-    if script.event in GUARDED and _MEANS_TO_REFUSE.search(_code(source)):
+    if script.event in GUARDED and means_to_refuse(source):
         return "guard"
     if any(name.startswith("project/") for shot in canaries.shots for name in shot.fired.wrote) or _FORMATS.search(source):
         return "formatter"
     return "context" if _TELLS.search(source) else "observer"
-
-
-def _code(source: str) -> str:
-    """The script without its comment lines."""
-    return "\n".join(line for line in source.splitlines() if not re.match(r"\s*(#|//)", line))

@@ -33,15 +33,17 @@ _NOISE = re.compile(
 
 def texts(source: str) -> list[str]:
     """Texts that the script's own words suggest, those on lines that decide something first."""
-    weighed: dict[str, int] = {}
+    weighed: dict[str, tuple[int, bool]] = {}
     for number, line in enumerate(source.splitlines()):
         if number == 0 and line.startswith("#!"):
             continue
         weight = 0 if _DECIDES.search(line) else 2 if _NOT_MATCHED.search(line) else 1
         for literal, is_pattern in _literals(line):
-            for text in (sample.strip() for sample in _sampled(literal, is_pattern)):
-                if 1 < len(text) <= LONGEST and not _NOISE.search(text) and text not in weighed:
-                    weighed[text] = weight
+            for sample in _sampled(literal, is_pattern):
+                # "rm " may be looked for with its blank
+                for text, as_written in ((sample.strip(), False), (sample, True)):
+                    if 1 < len(text) <= LONGEST and not _NOISE.search(text) and text not in weighed:
+                        weighed[text] = (weight, as_written)
     return sorted(weighed, key=weighed.__getitem__)[:MOST]
 
 

@@ -79,6 +79,8 @@ class HookProof:
             refuse=tuple(option.hookproof_refuse),
             accept=tuple(option.hookproof_accept),
             policy=option.hookproof_policy,
+            # pytest's own option of that name, but only where the user wrote it for this run
+            strict=option.hookproof_strict_hooks or "--strict" in config.invocation_params.args,
         ).with_policy(dialect_given=bool(dialects))
         self.scripts = self.meant.scripts()
         self.own_checks = self.meant.policy_checks(self.scripts)
@@ -165,6 +167,7 @@ class HookProof:
             families=self.meant.families,
             ids=self.meant.checks,
             extra=self.own_checks,
+            strict=self.meant.strict,
             tell=tell,
         )
         self.reports.append(made)

@@ -17,6 +17,10 @@ from .stimuli import EDIT, READ, WRITE, Stimulus
 BATCH = 12
 BUDGET_S = 4.0
 """The search ends after this time, with what it has."""
+PATIENCE_S = 15.0
+"""After this time it ends in any case; so long it goes on for a script that means to refuse and was not seen to."""
+READ_CHARS = 100_000
+"""What a script says in its first so many characters is looked at for words of refusal."""
 ENOUGH = 6
 """This many refused stimuli of the script's own words are enough to go on with."""
 
@@ -27,6 +31,10 @@ _WANTS = re.compile(
     r"\bden(y|ied|ies)\b|\bblock(ed|ing|s)?\b|\brefus|\bforbid|not (be )?(allowed|permitted)|\breject|\bprohibit|\bdanger"
     r'|"(permission_?decision|decision|verdict|permission|behavior)"\s*:\s*"(deny|ask|block|reject|no|forbid)'
     r'|"(continue|approve|allow|allowed|ok)"\s*:\s*false',
+    re.IGNORECASE,
+)
+_MEANS_TO_REFUSE = re.compile(
+    r"permissionDecision\W{1,8}ask\b|\bexit 2\b|exit\(2\)|\bdeny\b|\"block\"|'block'|\bblocked\b|\bdenied\b|\brefus|\bforbidden\b",
     re.IGNORECASE,
 )
 _CRASH = re.compile(
@@ -54,14 +62,15 @@ class Shot:
         """It says that it refuses, whether or not that has an effect."""
         if self.refuses or self.fired.exit == 2:
             return True
-        return bool(_WANTS.search(self.fired.said) or _WANTS.search(self.fired.complained)) and not self.crashed
+        said, complained = self.fired.said[:READ_CHARS], self.fired.complained[:READ_CHARS]
+        return bool(_WANTS.search(said) or _WANTS.search(complained)) and not self.crashed
 
     @property
     def crashed(self) -> bool:
         """It ended by a fault of its own, as far as that can be seen."""
         if self.fired.signal is not None or self.fired.cannot_start is not None:
             return True
-        return self.fired.exit not in (0, None) and bool(_CRASH.search(self.fired.complained))
+        return self.fired.exit not in (0, None) and bool(_CRASH.search(self.fired.complained[:READ_CHARS]))
 
     @property
     def answer(self) -> object:
@@ -110,10 +119,10 @@ def search(script: Script, shoot: Shooting, refuse: Sequence[Stimulus] = (), acc
     likely = _likely(script)
     rest = [s for s in stimuli.stock(script.dialect, script.event) if s.id not in {one.id for one in own}]
     rest.sort(key=lambda stimulus: not likely(stimulus))  # stable: the likeliest of either sort stays first
-    until = time.monotonic() + BUDGET_S
+    began = time.monotonic()
     shots: list[Shot] = []
     shots += shoot([(plain[0], How())])
-    if shots[0].fired.timed_out:
+    if shots[0].fired.timed_out or shots[0].fired.flooded:
         return Canaries(shots=tuple(shots))
     ahead = _distinct([plain[0], *refuse, *plain[1:3], *own, *plain[3:], *rest])[1:]
     while ahead:
@@ -125,7 +134,8 @@ def search(script: Script, shoot: Shooting, refuse: Sequence[Stimulus] = (), acc
             break
         if found.tried and found.passed and len(shots) > IN_VAIN and not own_left:
             break
-        if time.monotonic() > until:
+        in_vain = means_to_refuse(script.source) and not (found.refused or found.tried)
+        if time.monotonic() - began > (PATIENCE_S if in_vain else BUDGET_S):
             break
     return _sorted(shots, {id(s) for s in refuse})
 
@@ -166,6 +176,12 @@ def seeds(script: Script) -> list[Stimulus]:
             )
         )
     return made[:120]
+
+
+def means_to_refuse(source: str) -> bool:
+    """Whether the script has words of refusal outside of its comment lines."""
+    code = "\n".join(line for line in source.splitlines() if not re.match(r"\s*(#|//)", line))
+    return _MEANS_TO_REFUSE.search(code) is not None
 
 
 def looks_like_path(text: str) -> bool:

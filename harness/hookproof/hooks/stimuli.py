@@ -30,7 +30,9 @@ class Stimulus:
 
     def data(self) -> bytes:
         """As an agent writes it: one line of JSON."""
-        return json.dumps(self.payload, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        text = json.dumps(self.payload, separators=(",", ":"), ensure_ascii=False)
+        # half a surrogate pair is no character: agents write it as an escape
+        return text.encode("utf-8", "backslashreplace") + b"\n"
 
     def but(self, *, id: str | None = None, note: str | None = None, **changes: Any) -> Stimulus:
         """The same with other values for keys at the top; `...` removes a key."""

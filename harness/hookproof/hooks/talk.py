@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import tree
 from .fire import Fired, Keeper, Stdin
 
-KEPT_BYTES = 16 << 20
+KEPT_BYTES = 2 << 20
 """Of each of stdout and stderr; what comes after is read and dropped."""
 FLOOD_BYTES = 128 << 20
 """A script that writes more than this is killed."""

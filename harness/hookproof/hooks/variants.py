@@ -37,7 +37,7 @@ class Variant:
 
 def line(payload: Any, *, ascii: bool = False, separators: tuple[str, str] = (",", ":")) -> bytes:
     """A payload as an agent writes it."""
-    return json.dumps(payload, ensure_ascii=ascii, separators=separators).encode("utf-8") + b"\n"
+    return json.dumps(payload, ensure_ascii=ascii, separators=separators).encode("utf-8", "backslashreplace") + b"\n"
 
 
 # ---- the same thing in other words ---------------------------------------------------------------

@@ -149,6 +149,55 @@ def listing() -> str:
     return "".join(f"{name:{width}}  {severity:7}  {title}\n" for name, severity, title in rows)
 
 
+def rules_page() -> str:
+    """All rules as a page in Markdown, family by family."""
+    from importlib import import_module
+
+    from .package import RULES as PACKAGE_RULES
+    from .rule import FAMILIES
+
+    rules = all_rules().values()
+    lines = [
+        "# Rules of `hookproof lint`",
+        "",
+        f"{len(rules)} rules for settings, {len(PACKAGE_RULES)} for skill packages. `hookproof lint --explain RULE` shows the remedy, "
+        "who says so, and a bad and a good example; each example is a test.",
+        "",
+        "This page is the output of `hookproof lint --list-rules=markdown`.",
+    ]
+    for family in FAMILIES:
+        about = (import_module(f"{__package__}.rules.{family}").__doc__ or "").strip().split("\n")[0]
+        lines += [
+            "",
+            f"## {family.replace('_', ' ')}",
+            "",
+            about,
+            "",
+            "| rule | severity | what is wrong | at run time |",
+            "|---|---|---|---|",
+        ]
+        lines += [
+            f"| `{rule.id}` | {rule.severity} | {_cell(rule.title)} | {_cell(CONSEQUENCES[rule.consequence])} |"
+            for rule in rules
+            if rule.family == family
+        ]
+    lines += [
+        "",
+        "## package",
+        "",
+        "A skill package, judged with `--package DIR`.",
+        "",
+        "| rule | severity | what is wrong |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{name}` | error | {_cell(title)} |" for name, title in PACKAGE_RULES.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 def explain(name: str) -> str:
     """All about one rule."""
     from .package import RULES as PACKAGE_RULES

@@ -170,6 +170,7 @@ def _check_unquoted(context: Context) -> Iterator[Found]:
         _command("~/record.sh", ',"args":[]'),
         _command("python3", ',"args":["$HOME/record.py"]'),
         _command("%CLAUDE_PROJECT_DIR%/record.sh"),
+        _command('\\"\\\\$CLAUDE_PROJECT_DIR\\"/record.sh'),
     ),
     good=(_command("jq -r '.x' \\\"$CLAUDE_PROJECT_DIR\\\"/a.json || exit 0"), _command("~/record.sh")),
 )
@@ -191,6 +192,10 @@ def _check_literal(context: Context) -> Iterator[Found]:
                 elif text.startswith("~"):
                     yield context.at(node, f'"{text}": a tilde stays literal in the exec form, which starts no shell')
         if launch.shell:
+            escaped = re.match(r"[\"']?\\\$\{?CLAUDE_\w+", launch.command)
+            if escaped is not None:
+                yield context.at(launch.handler.key("command"), "the backslash before $ keeps the placeholder literal")
+                continue
             for step in launch.steps:
                 quoted = next(
                     (w for w in step.words[:2] if re.search(r"\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)\b", w.single)), None
@@ -255,7 +260,9 @@ def _check_unknown(context: Context) -> Iterator[Found]:
             if small is not None and small[1] != small[1].upper():
                 yield context.at(node, f'nobody sets "{small[1]}"; it is spelled {small[1].upper()}')
                 continue
-            odd = re.search(r"\$\((CLAUDE_(?:PROJECT|PLUGIN)_\w+)\)|(?<![$\w])\{\{?(CLAUDE_(?:PROJECT|PLUGIN)_\w+)\}", text)
+            odd = re.search(
+                r"\$\((CLAUDE_(?:PROJECT|PLUGIN)_\w+)\)|(?:\$\{|(?<![$\w]))\{\{?\s*(CLAUDE_(?:PROJECT|PLUGIN)_\w+)\s*\}", text
+            )
             if odd is not None:
                 yield context.at(node, f'"{odd[0]}" is no placeholder; it is written ${{{odd[1] or odd[2]}}}')
                 continue

@@ -48,6 +48,28 @@ def _check_camel(context: Context) -> Iterator[Found]:
             )
 
 
+def _tool(name: str) -> str:
+    return _mcp("${cwd}").replace('"tool":"note"', f'"tool":"{name}"')
+
+
+@rule(
+    id="mcp-tool-whole-name",
+    severity="error",
+    title="The tool of an mcp_tool handler is given with its whole name",
+    consequence="never runs",
+    remedy='Name the server in "server" and the tool alone in "tool".',
+    source="observed on 2.1.178 and 2.1.332: the name is sent to the server as it is, which has no such tool",
+    bad=_tool("mcp__ledger__note"),
+    good=_tool("note"),
+)
+def _check_whole_name(context: Context) -> Iterator[Found]:
+    for handler in context.handlers:
+        name = handler.text("tool")
+        if handler.type == "mcp_tool" and name is not None and name.startswith("mcp__"):
+            alone = name.rpartition("__")[2]
+            yield context.at(handler.key("tool"), f'"{name}" is sent to the server as it is, and its tool is called "{alone}"')
+
+
 @rule(
     id="token-unknown",
     severity="warning",

@@ -60,7 +60,7 @@ class Traits:
 
 @lru_cache(maxsize=256)
 def traits_of(text: str, language: str) -> Traits:
-    """Read a script. Language: sh, bash, python or node; of others only the answers are looked at."""
+    """Read a script. Language: sh, bash, python, node, ruby, perl or php; others are not read."""
     traits = Traits(language)
     # a handler of more than that is a program, and every reader here is to take no more than milliseconds
     text = text[:65536]
@@ -70,6 +70,8 @@ def traits_of(text: str, language: str) -> Traits:
         from .node import read
     elif language in ("sh", "bash"):
         from .shell import read
+    elif language in ("ruby", "perl", "php"):
+        from .other import read
     else:
         return traits
     code = read(text, traits)

@@ -1,0 +1,161 @@
+"""Two stories of one scene are held against each other; each difference is named by what differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .expressible import settings_texts
+from .rows import Row
+from .story import REPEATS, Story
+
+WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests", "end", "answer")
+"""What two stories can differ in."""
+
+_MARK = re.compile(r"echo\s+([^\s;|&<>'\"$`\\]+)\s*>>\s*\S*/log/order")
+_DELAYS = re.compile(r"\b(?:sleep|while|until|wait|for)\b")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,}")
+LONGEST_TOLD = 2000
+"""Characters of a text that is compared word by word; longer ones are cut differently."""
+CUT = 120
+SHORTEST = 0.1
+OVERFLOW = 2_147_483
+"""Seconds: limits below and above may be over at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it was seen."""
+
+    what: str
+    wanted: str
+    saw: str
+
+
+def differences(row: Row, seen: Story, ours: Story) -> list[Difference]:
+    """How a runner's story differs from what was seen."""
+    return list(_differences(row, seen, ours))
+
+
+def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
+    handlers = _Handlers(row.fields)
+    together = any(sum("tool" in block for block in turn) > 1 for turn in row.fields["turns"])
+    wrote = (sorted(seen.wrote), sorted(ours.wrote)) if together else (list(seen.wrote), list(ours.wrote))
+    endless = seen.end == "goes on"
+    if wrote[0] != wrote[1]:
+        yield _difference("tool ran", *wrote)
+    if seen.envelopes and seen.envelopes != ours.envelopes[: len(seen.envelopes)] and not _truncated(seen.envelopes, ours):
+        yield _difference("input", _only(seen.envelopes, ours.envelopes), _only(ours.envelopes, seen.envelopes))
+    if not endless:
+        yield from _marks(handlers, seen.marks, ours.marks, together)
+        if seen.requests != ours.requests:
+            yield _difference("requests", seen.requests, ours.requests)
+    elif ours.requests < REPEATS:
+        yield _difference("requests", f"{REPEATS} or more", ours.requests)
+    if seen.end != ours.end:
+        yield _difference("end", seen.end, ours.end)
+    if seen.requests > 1 and seen.errors != ours.errors:
+        yield _difference("blocked", list(zip(seen.errors, seen.texts, strict=True)), list(zip(ours.errors, ours.texts, strict=True)))
+    elif seen.requests > 1 and not handlers.race():
+        words = handlers.words()
+        for wanted, saw in zip(seen.texts, ours.texts, strict=True):
+            if len(wanted) <= LONGEST_TOLD and (told := _own(wanted, words)) != (ours_told := _own(saw, words)):
+                yield _difference("told", sorted(told - ours_told), sorted(ours_told - told))
+
+
+def _truncated(seen: Sequence[str], ours: Story) -> bool:
+    return bool(not Counter(seen) - Counter(ours.envelopes))
+
+
+def _only(some: Sequence[str], others: Sequence[str]) -> list[str]:
+    return list((Counter(some) - Counter(others)).elements())
+
+
+def _own(text: str, words: frozenset[str]) -> set[str]:
+    return set(_WORD.findall(text)) & words
+
+
+def _marks(handlers: _Handlers, seen: Sequence[str], ours: Sequence[str], together: bool) -> Iterator[Difference]:
+    wanted, saw = Counter(seen), Counter(ours)
+    # where the first to answer decides, whether the others still leave their mark is a race
+    requests = handlers.marks_of("PermissionRequest")
+    optional = handlers.cut | (requests if len(requests) > 1 else set())
+    if optional:
+        wanted, saw = (Counter({mark: n for mark, n in c.items() if mark not in optional}) for c in (wanted, saw))
+    if wanted != saw:
+        yield _difference("handlers", list(seen), list(ours))
+    elif not together and handlers.in_order(seen) != handlers.in_order(ours):
+        yield _difference("order", list(seen), list(ours))
+
+
+class _Handlers:
+    """The handlers of a row, as far as its settings tell: their events, marks and delays."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.texts = list(settings_texts(fields))
+        self.events: dict[str, set[str]] = {}
+        self.delayed = any(_DELAYS.search(text) for text in self.texts)
+        self.cut: set[str] = set()
+        """The marks of handlers with a limit that is over before they can be sure to have left one."""
+        self.approver = "--permission-prompt-tool" in fields.get("args", ())
+        for name in ("managed_settings", "user_settings", "project_settings", "local_settings", "settings"):
+            self._note(fields.get(name))
+
+    def _note(self, settings: Any) -> None:
+        hooks = settings.get("hooks") if isinstance(settings, dict) else None
+        for event, groups in (hooks or {}).items() if isinstance(hooks, dict) else ():
+            for mark in _MARK.findall(json.dumps(groups)):
+                self.events.setdefault(mark, set()).add(event)
+            for entry in _entries(groups):
+                if _cut_at_once(entry.get("timeout")):
+                    self.cut |= set(_MARK.findall(json.dumps(entry)))
+
+    def marks_of(self, event: str) -> set[str]:
+        """The marks that handlers of this event leave."""
+        return {mark for mark, events in self.events.items() if event in events}
+
+    def race(self) -> bool:
+        """Whether several handlers of one event run without anything that makes one of them wait."""
+        return not self.delayed and max(Counter(e for events in self.events.values() for e in events).values(), default=0) > 1
+
+    def in_order(self, marks: Sequence[str]) -> list[Any]:
+        """The marks in their order, as far as it was forced: those of one moment without delays have none among them."""
+        if self.approver:
+            marks = [mark for mark in marks if mark not in self.marks_of("PermissionRequest")]
+        if self.delayed:
+            return list(marks)
+        moments: list[tuple[frozenset[str], list[str]]] = []
+        for mark in marks:
+            events = frozenset(self.events.get(mark, {"?"}))
+            if moments and moments[-1][0] & events:
+                moments[-1][1].append(mark)
+            else:
+                moments.append((events, [mark]))
+        return [sorted(names) for _, names in moments]
+
+    def words(self) -> frozenset[str]:
+        """The words of the handlers: what of a text is theirs, whatever the program says around it."""
+        return frozenset(word for text in self.texts for word in _WORD.findall(text) if any(map(str.isupper, word)))
+
+
+def _entries(groups: Any) -> Iterator[Mapping[str, Any]]:
+    for group in groups if isinstance(groups, list) else ():
+        entries = group.get("hooks") if isinstance(group, dict) else None
+        yield from (entry for entry in entries or () if isinstance(entry, dict)) if isinstance(entries, list) else ()
+
+
+def _cut_at_once(limit: Any) -> bool:
+    return isinstance(limit, int | float) and (limit < SHORTEST or limit > OVERFLOW)
+
+
+def _difference(what: str, wanted: Any, saw: Any) -> Difference:
+    return Difference(what, _short(wanted), _short(saw))
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 4 * CUT else f"{text[: 4 * CUT]}..."

@@ -1,0 +1,211 @@
+"""Which rows the runner protocol can express: told by their fields and the form of their settings alone.
+
+Decided before anything runs; neither the row's name nor what was observed is looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import generated
+
+SETTINGS = ("settings", "managed_settings", "user_settings", "project_settings", "local_settings")
+WHOLE_SETTINGS = ("settings_raw", "settings_b64", "settings_gen")
+"""Stand in place of `settings`, where that could not be an object."""
+
+TOOLS = ("Bash", "Read", "Write", "Edit")
+"""The tools of the program that one program of ours can stand in for; those of MCP servers beside them."""
+
+MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions")
+CLASSIFIED = {"plan": "2.1.332", "auto": "0"}
+"""Mode -> the version since which a service of the vendor decides in it; before that, it asks like the default."""
+
+LARGEST_OPTION = 2 * 1024 * 1024
+"""Bytes of settings given by an option, from which on some versions do not start; the protocol has no such option."""
+
+NOTICED = ("FileChanged", "CwdChanged", "ConfigChange", "MessageDisplay")
+"""The events that a host fires when it notices something; no step of the protocol is that something."""
+
+_KIND = re.compile(r'"type\\*"\s*:\s*\\*"(http|mcp_tool|prompt|agent)\\*"')
+_LEAVES_FOLDER = re.compile(r"(?:^|[;&|(\n])\s*(?:cd|pushd|popd)\b")
+
+
+def left_out(fields: Mapping[str, Any], version: str) -> list[str]:
+    """What of a row the protocol cannot express at a version: fields, with the part of them; empty: it can."""
+    found: list[str] = []
+    for name, value in fields.items():
+        check = _CHECKS.get(name)
+        found += [name] if check is None else check(value, fields, version)
+    return list(dict.fromkeys([*found, *_of_settings(fields)]))
+
+
+def settings_texts(fields: Mapping[str, Any]) -> Iterator[str]:
+    """The settings of a row as texts, its files among them. Raises ValueError for what cannot be worked out."""
+    for name in SETTINGS:
+        if fields.get(name) is not None:
+            yield json.dumps(fields[name])
+    for name in WHOLE_SETTINGS:
+        if name in fields:
+            yield whole_settings(name, fields[name]).decode("utf-8", "replace")
+    for name, file in (fields.get("files") or {}).items():
+        if name.endswith((".claude/settings.json", ".claude/settings.local.json")):
+            yield file[0]
+
+
+def whole_settings(name: str, value: str) -> bytes:
+    """The bytes of a settings file that a row gives as a whole. Raises ValueError."""
+    if name == "settings_b64":
+        return base64.b64decode(value, validate=True)
+    text = generated.text_of(value) if name == "settings_gen" else value
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _of_settings(fields: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        texts = list(settings_texts(fields))
+    except (ValueError, TypeError, KeyError, binascii.Error):
+        yield "settings that cannot be worked out"
+        return
+    for text in texts:
+        for kind in sorted({found[1] for found in _KIND.finditer(text)}):
+            yield f"settings: handler type {kind}"
+        for event in NOTICED:
+            if f'"{event}"' in text:
+                yield f"settings: event {event}"
+        for word in ("initialUserMessage", "watchPaths", "run_in_background"):
+            if word in text:
+                yield f"settings: {word}"
+        if len(text) > LARGEST_OPTION:
+            yield "settings: larger than an option may be"
+
+
+def _anything(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    return []
+
+
+def _object(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    return [] if value is None or isinstance(value, dict | str) else ["settings of another kind"]
+
+
+def _files(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    well = isinstance(value, dict) and all(
+        isinstance(file, list) and len(file) == 2 and isinstance(file[0], str) and isinstance(file[1], int)
+        for file in value.values()
+    )
+    return [] if well else ["files of another kind"]
+
+
+def _env(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    return [] if isinstance(value, dict) else ["env of another kind"]
+
+
+def _prompt(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    if not isinstance(value, str) or not value:
+        return ["prompt: none"]
+    return ["prompt: a command of the program"] if value.startswith("/") else []
+
+
+def _mode(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    return [] if value in ("stream", "text", None) else [f"mode: {value}"]
+
+
+def _script(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    return [f"script: {name}" for name in value] if isinstance(value, dict) else ["script of another kind"]
+
+
+def _turns(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    found = []
+    for block in (block for turn in value for block in turn):
+        tool, given = block.get("tool"), block.get("input")
+        found += [f"turns: {name}" for name in block if name not in ("tool", "input", "text", "id")]
+        if tool is None:
+            continue
+        if tool not in TOOLS and not tool.startswith("mcp__"):
+            found.append(f"turns: tool {tool}")
+        if not isinstance(given, dict):
+            continue
+        command = given.get("command", "")
+        if tool == "Bash" and isinstance(command, str) and _LEAVES_FOLDER.search(command):
+            found.append("turns: the shell changes its folder")
+        if "run_in_background" in given:
+            found.append("turns: run_in_background")
+        if ".claude/settings" in json.dumps(given):
+            found.append("turns: the tool writes settings")
+    return found
+
+
+def _args(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    found, words = [], iter(value)
+    for word in words:
+        if word == "--permission-mode":
+            mode = next(words, "")
+            since = CLASSIFIED.get(mode)
+            if mode not in MODES and (since is None or _number(version) >= _number(since)):
+                found.append(f"args: {word} {mode}")
+        elif word == "--permission-prompt-tool":
+            next(words, "")
+            found += _approver(fields, version)
+        elif word in ("--mcp-config", "--setting-sources"):
+            next(words, "")
+        elif word not in ("--init", "--maintenance"):
+            found.append(f"args: {word}")
+            break
+    return found
+
+
+def _approver(fields: Mapping[str, Any], version: str) -> list[str]:
+    approval, why = approval_of(fields)
+    if why is not None:
+        return [f"files: approver that {why}"]
+    if approval == "allow_once" and "updatedInput" not in answer_of_approver(fields) and _number(version) < _number("2.1.332"):
+        return ["files: approver without an input, which this version takes for an error"]
+    return []
+
+
+def answer_of_approver(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What the tool that is asked for permission answers; empty: no JSON object."""
+    try:
+        servers = json.loads(fields["files"]["mcp.json"][0])["mcpServers"]
+        answer = json.loads(next(iter(servers.values()))["env"]["PT_REPLY"])
+    except (KeyError, ValueError, TypeError, StopIteration):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def approval_of(fields: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The approver's answer in the protocol's words, or why there is none."""
+    if "PT_SLEEP" in json.dumps(fields.get("files", {})):
+        return None, "takes its time"
+    answer = answer_of_approver(fields)
+    if answer.get("behavior") == "deny":
+        return "deny", None
+    if answer.get("behavior") != "allow":
+        return None, "gives no answer"
+    return ("allow_once", None) if not answer.get("updatedInput") else (None, "changes the input")
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+Check = Callable[[Any, Mapping[str, Any], str], list[str]]
+
+_CHECKS: dict[str, Check] = {
+    **dict.fromkeys(("settings_raw", "settings_b64", "settings_gen", "group", "allowed", "unstable", "lab_note"), _anything),
+    **dict.fromkeys(SETTINGS, _object),
+    # runs when all is over, and only looks
+    "post": _anything,
+    "files": _files,
+    "env": _env,
+    "prompt": _prompt,
+    "mode": _mode,
+    "script": _script,
+    "turns": _turns,
+    "args": _args,
+}
+"""Field -> what of it cannot be expressed. A field that is not here cannot be at all."""

@@ -1,0 +1,147 @@
+"""What happened in a scene, in a few words that can be told of the real program and of a runner alike."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..protocol import UNSET, RunAnswer, StepAnswer
+from .rows import Row
+from .scene import Scene
+
+REPEATS = 40
+"""How often the protocol has the last turn taken again; more stops than that are not counted."""
+
+ENDS = {"completed": "done", "hook_stopped": "stopped", "stop_hook_prevented": "stopped at its end", "tool_deferred": "deferred"}
+"""The program's word for the end of a run -> ours. None, with a prompt that was not submitted, is "no run"."""
+
+PAYLOAD = re.compile(r".*\.jsonl?$")
+TOLD = ("hook_event_name", "tool_name", "tool_input")
+"""The fields of an envelope that a handler has kept which are compared: they say with what input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What is compared."""
+
+    wrote: tuple[str, ...]
+    """What the tool wrote, each time it ran."""
+    marks: tuple[str, ...]
+    """The marks of the handlers, in the order in which they ended; long ones are cut at the limit of the observation."""
+    envelopes: tuple[str, ...]
+    """Event, tool and input, as handlers that kept their envelope have seen them; sorted."""
+    errors: tuple[bool, ...]
+    """For each result that the model has read, whether it was an error."""
+    texts: tuple[str, ...]
+    """Those results."""
+    requests: int
+    """How often the model was asked."""
+    end: str
+    """How the run ended."""
+
+
+def of_row(row: Row, version: str) -> Story:
+    """What the real program was seen to do."""
+    seen = row.observed[version]
+    results = [result for result in seen.get("tool_results", {}).values() if isinstance(result, list)]
+    reason = seen.get("terminal_reason")
+    requests = int(seen.get("model_requests", 0))
+    return Story(
+        wrote=tuple(seen.get("tool_wrote", ())),
+        marks=tuple(_plain(str(mark), ()) for mark in seen.get("hooks_in_order_of_finish", ())),
+        envelopes=_envelopes(seen.get("logs", {}), ()),
+        errors=tuple(bool(result[0]) for result in results),
+        texts=tuple(_plain(str(result[1]), ()) for result in results),
+        requests=requests,
+        end=_end_seen(reason, requests, seen),
+    )
+
+
+def _end_seen(reason: str | None, requests: int, seen: Mapping[str, Any]) -> str:
+    if seen.get("lab_limit_reached"):
+        return "goes on"
+    return ENDS.get(reason, reason) if reason is not None else ("no run" if requests == 0 else "no reason given")
+
+
+def of_run(scene: Scene, answer: RunAnswer) -> Story:
+    """What a runner did, from the traces of handlers and tools, and where only the runner can tell, from its answer."""
+    names = ((str(scene.project), "@P@"), (str(scene.root), "@W@"))
+    requests, end, read = _loop(answer.steps, scene)
+    logs = {}
+    if scene.log.is_dir():
+        logs = {file.name: file.read_text("utf-8", "replace") for file in scene.log.iterdir() if file.is_file()}
+    results = [call for step in read if step.calls is not UNSET for call in step.calls]
+    return Story(
+        wrote=tuple(logs.pop("ran", "").split()),
+        marks=tuple(_plain(line, names) for line in logs.pop("order", "").split("\n") if line),
+        envelopes=_envelopes(logs, names),
+        errors=tuple(call.outcome != "ran" for call in results),
+        texts=tuple(_plain(str(call.result), names) for call in results),
+        requests=requests,
+        end=end,
+    )
+
+
+def _loop(steps: Sequence[StepAnswer], scene: Scene) -> tuple[int, str, list[StepAnswer]]:
+    """How often the model was asked, how the run ended, and the steps of which it read the results."""
+    requests, end = 0, ""
+    taken: list[StepAnswer] = []
+    deferred = False
+    for asked, done in zip(scene.request.steps, steps, strict=True):
+        if done.prompt is not UNSET and not done.prompt.submitted:
+            return 0, "no run", []
+        if asked.prompt is not UNSET and done.prompt is UNSET:
+            return 0, "no run", []
+        if done.calls is not UNSET:
+            requests += 1
+            taken.append(done)
+            deferred = any(call.outcome == "deferred" for call in done.calls)
+        elif done.end is not UNSET:
+            requests += done.end.stop_count
+            taken.append(done)
+            end = {"hook_stopped": "stopped at its end", "continued": "goes on"}.get(done.end.cause, done.end.cause)
+            if end not in ("goes on",):
+                break
+        elif asked.turn is not UNSET and not end:
+            end = "deferred" if deferred else "stopped"
+            break
+    return requests, end, [step for step in taken[:-1] if step.calls is not UNSET]
+
+
+def _plain(text: str, names: Sequence[tuple[str, str]]) -> str:
+    for path, name in (*names, ("/home/dev/project", "@P@"), ("/home/dev/lab", "@W@")):
+        text = text.replace(path, name)
+    return text
+
+
+def _envelopes(logs: Mapping[str, str], names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    found = []
+    for name, text in logs.items():
+        if not PAYLOAD.match(name):
+            continue
+        for envelope in _objects(_plain(text, names)):
+            if "hook_event_name" in envelope:
+                told = {key: envelope[key] for key in TOLD if key in envelope}
+                found.append(json.dumps(told, sort_keys=True, ensure_ascii=False))
+    return tuple(sorted(found))
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """The objects that stand in a text one after the other; one that is cut ends the list."""
+    decoder, at = json.JSONDecoder(), 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, dict):
+            yield value
+
+
+def kept(folder: Path) -> list[Any]:
+    """The inputs that the tools of a scene have noted, call after call."""
+    return [json.loads(line) for file in sorted(folder.glob("*.got")) for line in file.read_text("ascii").splitlines()]
