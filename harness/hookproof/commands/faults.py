@@ -150,7 +150,7 @@ def _summary(proofs: Sequence[Proof], cases: int | None, vacuous: int) -> str:
     counts = {word: sum(p.verdict == word for p in proofs) for word in ("caught", "survived", "too wide", "broken", "not tried")}
     told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     elsewhere = sum(p.fault.seen_elsewhere for p in proofs)
-    line = f"{len(proofs)} fault{"s"[: len(proofs) != 1]}, {elsewhere} of them seen outside this suite: {told}"
+    line = f"{len(proofs)} {'fault' if len(proofs) == 1 else 'faults'}, {elsewhere} of them seen outside this suite: {told}"
     if cases is None:
         return line
     return f"{line}; {cases} cases, {vacuous or 'none'} of them failed by no fault"
