@@ -213,6 +213,8 @@ class StdinMatch(Strict):
     """These keys with these values; objects inside are subsets too."""
     keys: list[str] | None = None
     """Exactly these keys at the top."""
+    keys_of: dict[str, list[str]] | None = None
+    """Dotted key -> exactly these keys in the object that stands there."""
     lacks: list[str] | None = None
     equals: Any = UNSET
     types: dict[str, str] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -89,20 +89,30 @@ def faults_of_stdin(match: StdinMatch, value: Any) -> list[str]:
     if given(match.equals) and not same(match.equals, value):
         faults.append(f"it read {show(value)}")
     if not isinstance(value, dict):
-        if match.subset or match.keys is not None or match.lacks or match.types:
+        if match.subset or match.keys is not None or match.keys_of or match.lacks or match.types:
             faults.append(f"it read {show(value)}, no object")
         return faults
     if match.subset:
         faults += missing(match.subset, value)
-    if match.keys is not None and set(match.keys) != set(value):
-        extra, absent = sorted(set(value) - set(match.keys)), sorted(set(match.keys) - set(value))
-        faults += [f"{key} is there" for key in extra] + [f"{key} is absent" for key in absent]
+    if match.keys is not None:
+        faults += _other_keys(match.keys, value)
+    for dotted, keys in (match.keys_of or {}).items():
+        _, found = dig(value, dotted)
+        if isinstance(found, dict):
+            faults += _other_keys(keys, found, f"{dotted}.")
+        else:
+            faults.append(f"{dotted} is no object")
     faults += [f"{key} is there" for key in match.lacks or [] if key in value]
     for dotted, kind in (match.types or {}).items():
         there, found = dig(value, dotted)
         if not there or not _is_a(found, kind):
             faults.append(f"{dotted} is {show(found) if there else 'absent'}, no {kind}")
     return faults
+
+
+def _other_keys(wanted: Sequence[str], found: dict[str, Any], before: str = "") -> list[str]:
+    extra, absent = sorted(set(found) - set(wanted)), sorted(set(wanted) - set(found))
+    return [f"{before}{key} is there" for key in extra] + [f"{before}{key} is absent" for key in absent]
 
 
 def wanted_stdin(match: StdinMatch) -> str:
@@ -114,6 +124,7 @@ def wanted_stdin(match: StdinMatch) -> str:
         parts.append(f"with {show(match.subset)}")
     if match.keys is not None:
         parts.append(f"with exactly the keys {', '.join(match.keys)}")
+    parts += [f"{key} with exactly the keys {', '.join(keys)}" for key, keys in (match.keys_of or {}).items()]
     if match.lacks:
         parts.append(f"without {', '.join(match.lacks)}")
     parts += [f"{key} a {kind}" for key, kind in (match.types or {}).items()]

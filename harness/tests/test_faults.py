@@ -209,6 +209,14 @@ def test_one_fault_of_the_suite_is_caught_by_its_named_cases(capsys: pytest.Capt
     assert 0 < told["share"] <= faults.WIDEST
 
 
+def test_a_fault_that_looks_too_wide_by_its_sample_is_asked_all_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    # one decision, and nearly a fifth of the cases of its dialect: a sample of forty may show more than a quarter
+    assert cli.main(["faults", "--dialect", "teaagent", "--fault", "only-tool-events-are-called", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["faults"]
+    assert told["verdict"] == "caught"
+    assert 0.1 < told["share"] <= faults.WIDEST
+
+
 def test_a_fault_that_only_slow_cases_catch_is_not_tried_without_slow(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["faults", "--fault", "timeout-open"]) == 0
     assert "not tried: timeout-open" in capsys.readouterr().out

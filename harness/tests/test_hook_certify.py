@@ -11,7 +11,7 @@ import pytest
 
 from hookproof import results
 from hookproof.errors import UsageError
-from hookproof.hooks import certify, report
+from hookproof.hooks import certify, report, stimuli
 from hookproof.hooks.asking import Asked
 from hookproof.hooks.bench import Bench
 from hookproof.hooks.certify import HookReport
@@ -177,6 +177,27 @@ def test_kinds_are_told_by_what_a_script_does(prove: Prove) -> None:
     assert prove(context).kind == "context"
     assert prove("#!/bin/sh\ncat >/dev/null\n", event="PostToolUse").kind == "observer"
     assert prove("#!/bin/sh\ncat >/dev/null\necho x >formatted\n", event="PostToolUse").kind == "formatter"
+
+
+def test_a_script_that_only_ever_allows_is_no_guard(prove: Prove) -> None:
+    allowing = DENY.replace("deny", "allow")
+    assert prove(f"#!/bin/sh\ncat >/dev/null\necho '{allowing}'\n", event="PreToolUse").kind == "observer"
+
+
+def test_a_word_that_a_script_looks_for_with_its_blank_is_found(prove: Prove) -> None:
+    text = """#!/bin/sh
+c=$(sed 's/.*"command":"//')
+case $c in "helm uninstall "*) echo no >&2; exit 2;; esac
+"""
+    made = prove(text, event="PreToolUse")
+    assert made.refused is not None
+
+
+def test_half_a_surrogate_pair_is_written_as_an_escape() -> None:
+    stimulus = stimuli.shell("claude-code/2.1.332", "PreToolUse", "echo \ud83d \u00e9")
+    data = stimulus.data()
+    assert b"echo \\ud83d \xc3\xa9" in data
+    assert json.loads(data.decode("utf-8")) == stimulus.payload
 
 
 def test_an_event_is_guessed_from_a_scripts_words() -> None:

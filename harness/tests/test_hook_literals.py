@@ -51,6 +51,11 @@ def test_a_script_names_what_it_looks_for(source: str, text: str) -> None:
     assert text in literals.texts(source)
 
 
+def test_a_blank_at_the_end_of_a_word_is_kept_in_a_text_of_its_own() -> None:
+    found = literals.texts("if command.startswith('helm uninstall '):")
+    assert found[:2] == ["helm uninstall", "helm uninstall "]
+
+
 def test_what_decides_comes_before_what_is_only_said() -> None:
     found = literals.texts("echo 'this is only a message'\ngrep -q 'npm publish'\n")
     assert found.index("npm publish") < found.index("this is only a message")

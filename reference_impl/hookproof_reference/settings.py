@@ -17,10 +17,11 @@ Source = str | tuple[str, str]
 class SettingsError(Exception):
     """A settings file that cannot be used at all; the message says why and, where it is known, in which line."""
 
-    def __init__(self, message: str, kept: Mapping[str, Any] | None = None) -> None:
-        """`kept` is what of the file still counts where it is a policy."""
+    def __init__(self, message: str, kept: Mapping[str, Any] | None = None, *, fatal: bool = False) -> None:
+        """`kept` is what of the file still counts where it is a policy; with a `fatal` file the program does not start."""
         super().__init__(message)
         self.kept = kept
+        self.fatal = fatal
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Loaded:
     report: tuple[FileReport, ...] = ()
     rest: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Scope and whole content of each file that counts, for dialects whose settings say more than handlers."""
+    fatal: str | None = None
+    """Why the program does not even start with these files."""
 
 
 def load(files: Iterable[Source], dialect: Dialect) -> Loaded:
@@ -76,6 +79,7 @@ def load(files: Iterable[Source], dialect: Dialect) -> Loaded:
     handlers: list[Configured] = []
     report: list[FileReport] = []
     rest: list[tuple[str, Mapping[str, Any]]] = []
+    fatal: str | None = None
     for source in files:
         scope, path = ("project", source) if isinstance(source, str) else source
         try:
@@ -90,6 +94,7 @@ def load(files: Iterable[Source], dialect: Dialect) -> Loaded:
             report.append(FileReport(path, "rejected", message=f"{path}: {error.strerror}"))
         except SettingsError as error:
             report.append(FileReport(path, "rejected", message=f"{path}: {error}"))
+            fatal = str(error) if error.fatal else fatal
             if scope == "managed" and error.kept is not None:
                 rest.append((scope, error.kept))
         else:
@@ -97,4 +102,4 @@ def load(files: Iterable[Source], dialect: Dialect) -> Loaded:
             rest += [(scope, mapping) for mapping in content]
             message = f"{path}: {'; '.join(why for _, why in dropped)}" if dropped else None
             report.append(FileReport(path, "partial" if dropped else "loaded", [name for name, _ in dropped], message))
-    return Loaded(tuple(handlers), tuple(report), tuple(rest))
+    return Loaded(tuple(handlers), tuple(report), tuple(rest), fatal)

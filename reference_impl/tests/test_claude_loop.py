@@ -27,7 +27,8 @@ def tool(arguments: Any) -> str:
 
 
 def two(name: str = "Bash", program: Any = tool) -> list[ToolUse]:
-    return [ToolUse("t1", name, {"command": "one"}, program), ToolUse("t2", name, {"command": "two"}, program)]
+    field, more = {"Bash": ("command", {}), "Read": ("file_path", {}), "Write": ("file_path", {"content": ""})}[name]
+    return [ToolUse(f"t{n}", name, {field: word, **more}, program) for n, word in enumerate(("one", "two"), 1)]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +88,8 @@ def test_a_batch_is_told_once_with_all_its_calls_also_with_the_denied_ones(claud
     assert [c.outcome for c in called] == ["ran", "blocked"]
     (batch,) = claude.read_by("batch")
     assert [(c["tool_use_id"], c["tool_input"]) for c in batch["tool_calls"]] == [
-        ("t1", {"command": "one"}),
-        ("t2", {"command": "two"}),
+        ("t1", {"file_path": "one", "content": ""}),
+        ("t2", {"file_path": "two", "content": ""}),
     ]
 
 

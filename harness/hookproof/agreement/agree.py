@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -80,8 +81,9 @@ class Agreement:
         """Greets the runner. Raises kinds of SubjectError, and UsageError for one without the dialect."""
         spec = runnerspec.parse(runner, base)
         self.accounts = {version: Account() for version in versions}
+        self._numbers = itertools.count(1)
         self._reaper = Reaper()
-        self._folder = Path(tempfile.mkdtemp(prefix="hookproof-agree-", dir=find_world_folder()))
+        self._folder = Path(tempfile.mkdtemp(prefix="hp", dir=find_world_folder()))
         self._reaper.add_folder(self._folder)
         self._pool: Pool | None = None
         try:
@@ -129,7 +131,7 @@ class Agreement:
         return self._pool.submit(lambda subject: self._hold(row, version, subject), wide=wide)
 
     def _hold(self, row: Row, version: str, subject: Subject) -> Held:
-        laid = scene.lay_out(row, version, f"{DIALECT}/{version}", self._folder)
+        laid = scene.lay_out(row, version, f"{DIALECT}/{version}", self._folder, next(self._numbers))
         try:
             answer = subject.ask(laid.request, LIMIT).answer
             if answer.unsupported is not None and answer.unsupported not in self._hello.features:

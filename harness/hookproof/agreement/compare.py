@@ -11,7 +11,7 @@ from typing import Any
 
 from .expressible import settings_texts
 from .rows import Row
-from .story import REPEATS, Story
+from .story import REPEATS, UNTOLD, Story
 
 WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests", "end", "answer")
 """What two stories can differ in."""
@@ -19,6 +19,7 @@ WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests",
 _MARK = re.compile(r"echo\s+([^\s;|&<>'\"$`\\]+)\s*>>\s*\S*/log/order")
 _DELAYS = re.compile(r"\b(?:sleep|while|until|wait|for)\b")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,}")
+_BACKGROUND = re.compile(r'async\\*"\s*:\s*true')
 LONGEST_TOLD = 2000
 """Characters of a text that is compared word by word; longer ones are cut differently."""
 CUT = 120
@@ -48,27 +49,23 @@ def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
     endless = seen.end == "goes on"
     if wrote[0] != wrote[1]:
         yield _difference("tool ran", *wrote)
-    if seen.envelopes and seen.envelopes != ours.envelopes[: len(seen.envelopes)] and not _truncated(seen.envelopes, ours):
-        yield _difference("input", _only(seen.envelopes, ours.envelopes), _only(ours.envelopes, seen.envelopes))
+    if missing := _only(seen.envelopes, ours.envelopes):
+        yield _difference("input", missing, _only(ours.envelopes, seen.envelopes))
     if not endless:
         yield from _marks(handlers, seen.marks, ours.marks, together)
         if seen.requests != ours.requests:
             yield _difference("requests", seen.requests, ours.requests)
     elif ours.requests < REPEATS:
         yield _difference("requests", f"{REPEATS} or more", ours.requests)
-    if seen.end != ours.end:
+    if seen.end not in (ours.end, UNTOLD):
         yield _difference("end", seen.end, ours.end)
     if seen.requests > 1 and seen.errors != ours.errors:
         yield _difference("blocked", list(zip(seen.errors, seen.texts, strict=True)), list(zip(ours.errors, ours.texts, strict=True)))
-    elif seen.requests > 1 and not handlers.race():
+    elif seen.requests > 1 and not handlers.race() and not handlers.approver:
         words = handlers.words()
         for wanted, saw in zip(seen.texts, ours.texts, strict=True):
             if len(wanted) <= LONGEST_TOLD and (told := _own(wanted, words)) != (ours_told := _own(saw, words)):
                 yield _difference("told", sorted(told - ours_told), sorted(ours_told - told))
-
-
-def _truncated(seen: Sequence[str], ours: Story) -> bool:
-    return bool(not Counter(seen) - Counter(ours.envelopes))
 
 
 def _only(some: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -80,13 +77,11 @@ def _own(text: str, words: frozenset[str]) -> set[str]:
 
 
 def _marks(handlers: _Handlers, seen: Sequence[str], ours: Sequence[str], together: bool) -> Iterator[Difference]:
-    wanted, saw = Counter(seen), Counter(ours)
     # where the first to answer decides, whether the others still leave their mark is a race
     requests = handlers.marks_of("PermissionRequest")
     optional = handlers.cut | (requests if len(requests) > 1 else set())
-    if optional:
-        wanted, saw = (Counter({mark: n for mark, n in c.items() if mark not in optional}) for c in (wanted, saw))
-    if wanted != saw:
+    seen, ours = ([mark for mark in marks if mark not in optional] for marks in (seen, ours))
+    if Counter(seen) != Counter(ours):
         yield _difference("handlers", list(seen), list(ours))
     elif not together and handlers.in_order(seen) != handlers.in_order(ours):
         yield _difference("order", list(seen), list(ours))
@@ -100,7 +95,7 @@ class _Handlers:
         self.events: dict[str, set[str]] = {}
         self.delayed = any(_DELAYS.search(text) for text in self.texts)
         self.cut: set[str] = set()
-        """The marks of handlers with a limit that is over before they can be sure to have left one."""
+        """The marks of handlers that may be over before they have left one: cut at once, or in the background."""
         self.approver = "--permission-prompt-tool" in fields.get("args", ())
         for name in ("managed_settings", "user_settings", "project_settings", "local_settings", "settings"):
             self._note(fields.get(name))
@@ -111,7 +106,7 @@ class _Handlers:
             for mark in _MARK.findall(json.dumps(groups)):
                 self.events.setdefault(mark, set()).add(event)
             for entry in _entries(groups):
-                if _cut_at_once(entry.get("timeout")):
+                if _cut_at_once(entry.get("timeout")) or _BACKGROUND.search(json.dumps(entry)):
                     self.cut |= set(_MARK.findall(json.dumps(entry)))
 
     def marks_of(self, event: str) -> set[str]:
@@ -139,7 +134,7 @@ class _Handlers:
 
     def words(self) -> frozenset[str]:
         """The words of the handlers: what of a text is theirs, whatever the program says around it."""
-        return frozenset(word for text in self.texts for word in _WORD.findall(text) if any(map(str.isupper, word)))
+        return frozenset(word for text in self.texts for word in _WORD.findall(text) if word[:2].isupper())
 
 
 def _entries(groups: Any) -> Iterator[Mapping[str, Any]]:

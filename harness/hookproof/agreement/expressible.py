@@ -32,6 +32,8 @@ NOTICED = ("FileChanged", "CwdChanged", "ConfigChange", "MessageDisplay")
 """The events that a host fires when it notices something; no step of the protocol is that something."""
 
 _KIND = re.compile(r'"type\\*"\s*:\s*\\*"(http|mcp_tool|prompt|agent)\\*"')
+_SHORT_LIMIT = re.compile(r'updatedInput.*\btimeout\\*"\s*:\s*\\*"?\d{1,3}\b')
+"""A rewrite that gives the shell less than a second, in its milliseconds: what then happens is a race of the host's."""
 _LEAVES_FOLDER = re.compile(r"(?:^|[;&|(\n])\s*(?:cd|pushd|popd)\b")
 
 
@@ -80,6 +82,8 @@ def _of_settings(fields: Mapping[str, Any]) -> Iterator[str]:
         for word in ("initialUserMessage", "watchPaths", "run_in_background"):
             if word in text:
                 yield f"settings: {word}"
+        if _SHORT_LIMIT.search(text):
+            yield "settings: a rewrite that cuts the shell at once"
         if len(text) > LARGEST_OPTION:
             yield "settings: larger than an option may be"
 

@@ -53,13 +53,14 @@ def place_tool(folder: Path) -> None:
     program.chmod(0o755)
 
 
-def lay_out(row: Row, version: str, asked: str, folder: Path) -> Scene:
+def lay_out(row: Row, version: str, asked: str, folder: Path, number: int) -> Scene:
     """Make the world of a row below `folder`, where `place_tool` was; `asked` is the dialect that the request names.
 
+    `number` sets it apart from all others: some commands are nearly as long as one can be, so paths are short.
     Raises HarnessError.
     """
     name = secrets.token_hex(10)
-    root = Path(f"{folder}/a{name[:12]}")
+    root = Path(f"{folder}/{number:x}")
     places = {"project": root / "proj", "home": root / "home", "log": root / "log", "managed": root / "managed", "notes": root / "n"}
     try:
         for place in places.values():
@@ -75,7 +76,7 @@ def lay_out(row: Row, version: str, asked: str, folder: Path) -> Scene:
     except OSError as error:
         raise HarnessError(f"the scene of {row.name} cannot be laid out: {error}", f"look at the free space of {folder}") from None
     request = Run(
-        id=f"r{name[12:]}",
+        id=f"r{name[:8]}",
         dialect=asked,
         world=World(
             root=str(root),
@@ -85,7 +86,7 @@ def lay_out(row: Row, version: str, asked: str, folder: Path) -> Scene:
             env={key: str(value) for key, value in filled(row.fields.get("env") or {}, words).items()},
         ),
         settings=settings,
-        session=Session(id=f"s{name[:12]}", permission_mode=stands.mode),
+        session=Session(id=f"s{name[8:]}", permission_mode=stands.mode),
         permission=Permission(verdict=stands.verdict, approver=_approver(row.fields)),
         steps=steps,
     )

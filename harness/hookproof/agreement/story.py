@@ -19,6 +19,9 @@ REPEATS = 40
 ENDS = {"completed": "done", "hook_stopped": "stopped", "stop_hook_prevented": "stopped at its end", "tool_deferred": "deferred"}
 """The program's word for the end of a run -> ours. None, with a prompt that was not submitted, is "no run"."""
 
+UNTOLD = "not told"
+"""The end of a run whose output does not say it."""
+
 PAYLOAD = re.compile(r".*\.jsonl?$")
 TOLD = ("hook_event_name", "tool_name", "tool_input")
 """The fields of an envelope that a handler has kept which are compared: they say with what input."""
@@ -64,7 +67,10 @@ def of_row(row: Row, version: str) -> Story:
 def _end_seen(reason: str | None, requests: int, seen: Mapping[str, Any]) -> str:
     if seen.get("lab_limit_reached"):
         return "goes on"
-    return ENDS.get(reason, reason) if reason is not None else ("no run" if requests == 0 else "no reason given")
+    if reason is None:
+        # told in one of the output formats only
+        return "no run" if requests == 0 else UNTOLD
+    return ENDS.get(reason, reason)
 
 
 def of_run(scene: Scene, answer: RunAnswer) -> Story:

@@ -140,9 +140,8 @@ def _told(proof: Proof) -> list[str]:
         ("also fails", proof.others),
     ) if cases]  # fmt: skip
     if proof.verdict == "too wide":
-        lines.append(
-            f"{INDENT}it fails about {proof.share:.0%} of {len(proof.named) + proof.touched} cases: more than one decision is changed"
-        )
+        cases = len(proof.named) + proof.touched
+        lines.append(f"{INDENT}it fails about {proof.share:.0%} of {cases} cases: more than one decision is changed")
     return lines + [f"{INDENT}no answer: {text}" for text in proof.broken[:5]]
 
 

@@ -34,7 +34,8 @@ _WANTS = re.compile(
     re.IGNORECASE,
 )
 _MEANS_TO_REFUSE = re.compile(
-    r"permissionDecision\W{1,8}ask\b|\bexit 2\b|exit\(2\)|\bdeny\b|\"block\"|'block'|\bblocked\b|\bdenied\b|\brefus|\bforbidden\b",
+    r"permissionDecision\W{1,8}ask\b|\bexit 2\b|exit\(2\)|\bdeny\b|\"block\"|'block'|\bblocked\b"
+    r"|\bdenied\b|\brefus|\bforbidden\b",
     re.IGNORECASE,
 )
 _CRASH = re.compile(

@@ -80,7 +80,7 @@ class Context:
 
     document: Document
     profile: Profile
-    path: str = "settings.json"
+    path: str = "<text>"
     kind: FileKind = "settings"
     project: Path | None = None
     """The folder that ${CLAUDE_PROJECT_DIR} will be, where the file's place tells it."""

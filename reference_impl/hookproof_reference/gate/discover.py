@@ -38,32 +38,33 @@ class Place:
 
 def place_of(path: Path) -> Place:
     """Judged by name and folders alone, never by content."""
-    full = Path(os.path.abspath(path))
-    name, folder = full.name, full.parent
-    other = _OTHERS.get((folder.name, name))
+    # taken apart as text: a Path for each step costs more than the rest of a file's reading
+    folder, name = os.path.split(os.path.abspath(path))
+    above, within = os.path.split(folder)
+    other = _OTHERS.get((within, name))
     if other == "plugin-manifest":
-        return Place(other, plugin=folder.parent)
+        return Place(other, plugin=Path(above))
     if other is not None:
-        return Place(other, project=folder.parent)
-    if name.startswith("managed-settings") or folder.name == "managed-settings.d":
+        return Place(other, project=Path(above))
+    if name.startswith("managed-settings") or within == "managed-settings.d":
         return Place("managed")
-    if folder.name == ".claude":
-        project = None if folder.parent == Path(os.path.expanduser("~")) else folder.parent
+    if within == ".claude":
+        project = None if above == os.path.normpath(os.path.expanduser("~")) else Path(above)
         if name in _SETTINGS:
             return Place(_SETTINGS[name], project=project)
         if name.endswith((".json", ".jsonc")) and name.startswith(("settings.", "settings-", "hooks")):
             return Place("unread", project=project)
-    if folder.name == ".claude-plugin" and name == "hooks.json":
-        return Place("unread", plugin=folder.parent)
-    if name == "hooks.json" and folder.name == "hooks":
-        if folder.parent.name == ".claude":
-            return Place("unread", project=folder.parent.parent)
-        return Place("plugin-hooks", plugin=folder.parent)
-    if full.suffix == ".toml":
+    if within == ".claude-plugin" and name == "hooks.json":
+        return Place("unread", plugin=Path(above))
+    if name == "hooks.json" and within == "hooks":
+        if os.path.basename(above) == ".claude":
+            return Place("unread", project=Path(os.path.dirname(above)))
+        return Place("plugin-hooks", plugin=Path(above))
+    if name.endswith(".toml"):
         return Place("lecode", known=False)
     if name in _SETTINGS:
         # beside .claude it was meant for the program, which does not read it there
-        return Place(_SETTINGS[name], known=(folder / ".claude" / "settings.json").is_file())
+        return Place(_SETTINGS[name], known=os.path.isfile(os.path.join(folder, ".claude", "settings.json")))
     return Place("plugin-hooks" if name == "hooks.json" else "settings", known=False)
 
 

@@ -169,7 +169,7 @@ def _locate(context: Context, script: str) -> Path | None:
 
 def _nearby(context: Context, relative: str) -> Path | None:
     """A folder above the file in which the script lies, or at least the script's own folder: that is the project."""
-    if context.path in ("", "settings.json", "<text>"):
+    if context.path in ("", "<text>"):
         return None
     here = Path(context.path)
     folders = [here.parent, *list(here.parent.parents)[:3]]

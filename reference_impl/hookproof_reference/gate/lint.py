@@ -29,7 +29,7 @@ def lint_text(
     source: str | bytes,
     against: Profile | None = None,
     *,
-    path: str = "settings.json",
+    path: str = "<text>",
     kind: FileKind = "settings",
     project: Path | None = None,
     plugin: Path | None = None,
@@ -54,7 +54,8 @@ def check(context: Context) -> list[Finding]:
     torn = context.document.torn
     for rule in _concerned(context.profile.dialect, context.kind):
         if not torn or rule.torn:
-            found.extend(_finding(context, rule, each) for each in rule.check(context))
+            for each in rule.check(context):
+                found.append(_finding(context, rule, each))
     found.sort(key=lambda finding: (finding.line, finding.column))
     return found
 

@@ -160,8 +160,8 @@ def rules_page() -> str:
     lines = [
         "# Rules of `hookproof lint`",
         "",
-        f"{len(rules)} rules for settings, {len(PACKAGE_RULES)} for skill packages. `hookproof lint --explain RULE` shows the remedy, "
-        "who says so, and a bad and a good example; each example is a test.",
+        f"{len(rules)} rules for settings, {len(PACKAGE_RULES)} for skill packages. `hookproof lint --explain RULE` "
+        "shows the remedy, who says so, and a bad and a good example; each example is a test.",
         "",
         "This page is the output of `hookproof lint --list-rules=markdown`.",
     ]

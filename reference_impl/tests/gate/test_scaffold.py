@@ -53,6 +53,16 @@ def test_a_guard_lets_pass_what_it_should_and_refuses_the_rest(tmp_path: Path, l
     assert [finding for finding in lint.lint_file(settings) if finding.alarm] == []
 
 
+def test_where_it_is_called_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert write(Path(".claude/settings.json"), Wanted("PreToolUse", matcher="Bash"))[0] == Path(".claude/settings.json")
+    monkeypatch.chdir(settings.parent)
+    assert [finding for finding in lint.lint_file(Path("settings.json")) if finding.alarm] == []
+
+
 @pytest.mark.parametrize("event", ["PostToolUse", "SessionStart", "Notification"])
 def test_a_recorder_never_ends_with_two(tmp_path: Path, language: str, event: str) -> None:
     path = tmp_path / "record"

@@ -93,7 +93,8 @@ def _opens(probe: Probe, made: Sequence[Variant]) -> Iterable[Finding]:
             )
         elif effective and shot.tries:
             yield Finding(f"it says no to a payload {variant.name}, and the call passes", "a refusal", shot, severity="must")
-        elif shot.fired.exit not in (0, None, usual):
+        elif not shot.tries and shot.fired.exit not in (0, None, usual):
+            # a no that never has an effect is told of elsewhere
             yield Finding(f"it fails over a payload {variant.name}, and the call passes", "a refusal", shot, severity="should")
 
 

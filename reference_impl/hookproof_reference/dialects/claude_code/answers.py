@@ -63,6 +63,8 @@ class Said(Answer):
     """Replaces the result of an MCP tool."""
     by_exit: bool = False
     """The deny is exit code 2 or a failure, not a word: its reason names the command."""
+    updates: tuple[Mapping[str, Any], ...] = ()
+    """What it grants beside its allow (`updatedPermissions`)."""
     quiet_prompt: bool = False
     """A blocked prompt is not repeated in the message about it."""
 
@@ -154,6 +156,7 @@ def spoken(body: Mapping[str, Any], event: str, command: str) -> Said:
     own = body.get("hookSpecificOutput") or {}
     verdict = {"block": "deny", "approve": "allow"}.get(body.get("decision", ""))
     reason, rewrite = body.get("reason", ""), None
+    updates: tuple[Mapping[str, Any], ...] = ()
     if event != "PreToolUse" and verdict == "allow":
         verdict = None
     if event == "PreToolUse":
@@ -163,6 +166,7 @@ def spoken(body: Mapping[str, Any], event: str, command: str) -> Said:
     elif event == "PermissionRequest" and "decision" in own:
         decision = own["decision"]
         verdict, reason, rewrite = decision["behavior"], decision.get("message", ""), decision.get("updatedInput")
+        updates = tuple(update for update in decision.get("updatedPermissions") or () if isinstance(update, dict))
     return Said(
         verdict,
         reason,
@@ -174,6 +178,7 @@ def spoken(body: Mapping[str, Any], event: str, command: str) -> Said:
         stop_reason=body.get("stopReason", ""),
         output=own.get("updatedToolOutput", NOTHING),
         mcp_output=own.get("updatedMCPToolOutput", NOTHING),
+        updates=updates,
         quiet_prompt=own.get("suppressOriginalPrompt") is True,
     )
 

@@ -51,6 +51,10 @@ class Calling:
         """The call, and its answer."""
         if self._absent():
             return self._refused(Enforced("blocked"), "none", messages.absent(self.use.name))
+        wrong = inputs.unfit(self.use.name, self.use.arguments)
+        if wrong is not None:  # no hook of the call is asked, neither before nor after it (observed)
+            text = messages.bad_input(wrong)
+            return Called("none", "error", started=False, reason=text, result=text)
         heard = self._ask("PreToolUse", tool_input=self.use.arguments, tool_use_id=self.use.id)
         merged, hook = heard.merged, heard.merged.verdict or "none"
         if merged.verdict == "deny":
@@ -59,10 +63,10 @@ class Calling:
             return Called(hook, permissions.decide("allow", None, merged, self.dialect).outcome, started=False)
         try:
             # a rewrite replaces the whole input, and it is what the rules are asked about (observed)
-            arguments = self.use.arguments if merged.rewrite is None else self._checked(merged.rewrite)
+            arguments = self.use.arguments if merged.rewrite is None else self._checked("PreToolUse", merged.rewrite)
             enforced, arguments = self._permitted(heard, arguments)
         except inputs.BadInput as bad:
-            text = messages.bad_rewrite(self.use.name, str(bad), self.dialect.version)
+            text = messages.bad_rewrite(bad.event, self.use.name, str(bad), self.dialect.version)
             return Called(hook, "error", started=False, reason=text, result=text)
         if enforced.outcome != "ran":
             return self._refused(enforced, hook, enforced.reason)
@@ -77,8 +81,8 @@ class Calling:
         given = [content.get("permissions") for content in self.hooks.contents]
         return [p for p in given if isinstance(p, dict)]
 
-    def _checked(self, rewrite: dict[str, Any]) -> dict[str, Any]:
-        return inputs.checked(self.use.name, rewrite, self.dialect.version)
+    def _checked(self, event: str, rewrite: dict[str, Any]) -> dict[str, Any]:
+        return inputs.checked(event, self.use.name, rewrite, self.dialect.version)
 
     def _denied(self, heard: Heard) -> Called:
         """A hook has denied: what it said is what the model reads."""
@@ -101,21 +105,23 @@ class Calling:
         """
         merged = heard.merged
         stance = rules.stance(self._rules(), rules.Call(self.use.name, arguments, self.hooks.project, self.hooks.scene.home))
-        host = stance[0] if stance is not None else self.host.verdict
+        host = stance[0] if stance is not None else self._unruled()
         if merged.verdict == "allow" and (stance is None or stance[0] == "allow") and self._lifts():
             host = "allow"
         enforced = permissions.decide(host, None, merged, self.dialect)
         if enforced.outcome == "blocked":
             return Enforced("blocked", messages.rule_denied(self.use.name, arguments) if stance else enforced.reason), arguments
         if enforced.outcome == "asked" and self._requests(merged.verdict == "ask"):
-            asked = self._ask(
+            heard = self._ask(
                 "PermissionRequest",
                 first_verdict=True,
                 tool_input=arguments,
                 permission_suggestions=messages.suggestions(self.use.name, arguments),
-            ).merged
+            )
+            asked = heard.merged
             if asked.verdict == "allow":
-                return Enforced("ran"), arguments if asked.rewrite is None else self._checked(asked.rewrite)
+                self.hooks.grant(heard)
+                return Enforced("ran"), arguments if asked.rewrite is None else self._checked("PermissionRequest", asked.rewrite)
             if asked.verdict == "deny":
                 return Enforced("blocked", asked.reason or messages.request_denied()), arguments
         if enforced.outcome == "asked" and self.host.approver is not None:
@@ -123,6 +129,13 @@ class Calling:
             approval = approver if isinstance(approver, str) else approver(self.use.name, arguments)
             enforced = permissions.decide(host, approval, merged, self.dialect)
         return enforced, arguments
+
+    def _unruled(self) -> str:
+        """What the host says of a call that no rule names, in the mode that a hook may have set meanwhile."""
+        mode = self.hooks.granted_mode
+        if mode == "bypassPermissions" or (mode == "acceptEdits" and self.use.name in rules.EDITS):
+            return "allow"
+        return self.host.verdict
 
     def _lifts(self) -> bool:
         """Whether a hook that allows is heard in this mode."""
@@ -134,7 +147,9 @@ class Calling:
         """Whether PermissionRequest fires for a call that needs an approval."""
         if self.host.mode == "dontAsk":
             return False
-        return self.host.interactive or (self.dialect.version.print_mode_requests and not hook_asks)
+        # where a person could be asked after all, a hook that asks is no reason against it (observed)
+        asks = not hook_asks or self.host.approver is not None
+        return self.host.interactive or (self.dialect.version.print_mode_requests and asks)
 
     def _run(self, hook: str, arguments: Any) -> Called:
         """Runs an allowed call, and tells the hooks with the input that it really had."""
@@ -151,6 +166,9 @@ class Calling:
         response = inputs.response(self.use.name, arguments, end)
         heard = self._ask("PostToolUse", **told, tool_response=response)
         output = self._replaced(heard, response)
+        if output is not response and inputs.breaks(self.use.name, output, self.dialect.version):
+            text = messages.bad_output(self.use.name)
+            return Called(hook, "error", True, text, text, self._feedback(heard, "PostToolUse"))
         result = inputs.shown(self.use.name, output, end.text)
         return Called(hook, "ran", True, "", result, self._feedback(heard, "PostToolUse"))
 

@@ -25,6 +25,9 @@ MODEL_DEFAULTS = {"prompt": 30.0, "agent": 60.0}
 STRICT_EVENT = "PreToolUse"
 """The one event at which a bad entry takes the whole file along at every version."""
 
+DEEP = 64
+"""Levels that are looked at where only the form of a file that is nested too deeply is asked for."""
+
 AT_ONCE = 0.001
 """Seconds: what a limit comes to that overflows."""
 
@@ -76,9 +79,10 @@ def _parsed(text: str, version: Version) -> dict[str, Any]:
         try:
             content = json.loads(text, parse_constant=_no_number)
         except RecursionError:
-            if version.deepest is None:
-                raise SettingsError("nested too deeply") from None
-            content = json.loads(_shallow(text, version.deepest), parse_constant=_no_number)
+            content = json.loads(_shallow(text, version.deepest or DEEP), parse_constant=_no_number)
+            if version.deepest is None and isinstance(content, dict):
+                # below `hooks` it costs only the hooks (observed)
+                raise SettingsError("nested too deeply", fatal=isinstance(content.get("hooks", {}), dict)) from None
     except ValueError as error:
         raise SettingsError(f"no JSON: {error}") from None
     if not isinstance(content, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,8 @@ class Hooks:
         self.base = {**place.env, **environment.of_settings(self.contents)}
         self.env_files = EnvFiles(scene)
         self.background: list[Background] = []
+        self.granted_mode: str | None = None
+        """The mode that a hook has set for the rest of the session."""
 
     def ask(
         self, event: str, fields: Mapping[str, Any], *, first_verdict: bool = False, log: Callable[[str], None] | None = None
@@ -102,6 +104,14 @@ class Hooks:
             # deferring is for print mode only (003, Operator notes)
             given = [answer for answer in given if answer.verdict != "defer"]
         return Heard(merging.merge(given, self.dialect), tuple(a for a in given if isinstance(a, Said)))
+
+    def grant(self, heard: Heard) -> None:
+        """What a hook that allows grants beside: only a mode for the session has been seen to have an effect."""
+        said = next((said for said in heard.answers if said.verdict == "allow"), None)
+        for update in said.updates if said is not None else ():
+            if update.get("type") == "setMode" and isinstance(update.get("mode"), str):
+                self.granted_mode = update["mode"]
+                self.scene = replace(self.scene, mode=update["mode"])
 
     def common(self) -> dict[str, Any]:
         """What all envelopes of the session are made from, but for the folder."""

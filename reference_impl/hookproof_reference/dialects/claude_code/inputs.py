@@ -20,6 +20,7 @@ INPUTS: dict[str, Kinds] = {
         "description": ("string", False),
         "timeout": ("number", False),
         "run_in_background": ("boolean", False),
+        "dangerouslyDisableSandbox": ("boolean", False),
     },
     "Write": {"file_path": ("string", True), "content": ("string", True)},
     "Read": {"file_path": ("string", True), "offset": ("number", False), "limit": ("number", False)},
@@ -34,7 +35,11 @@ INPUTS: dict[str, Kinds] = {
 
 
 class BadInput(ValueError):
-    """An input that does not fit the tool's schema; the message says where."""
+    """A hook's input that does not fit the tool's schema; the message says where, `event` which hook's it was."""
+
+    def __init__(self, message: str, event: str) -> None:
+        super().__init__(message)
+        self.event = event
 
 
 def kind_of(value: Any) -> str:
@@ -51,7 +56,18 @@ def kind_of(value: Any) -> str:
     return next((name for kind, name in names if isinstance(value, kind)), "object")
 
 
-def checked(tool: str, rewrite: dict[str, Any], version: Version) -> dict[str, Any]:
+def unfit(tool: str, arguments: Any) -> str | None:
+    """Why the model's own input is none of the tool's; None: it is, or nothing is known of the tool."""
+    fields = INPUTS.get(tool)
+    if fields is None or not isinstance(arguments, dict):
+        return None
+    missing = [f"The required parameter `{name}` is missing" for name, (_, must) in fields.items() if must and name not in arguments]
+    unknown = [f"An unexpected parameter `{name}` was provided" for name in arguments if name not in fields]
+    wrong = [*missing, *unknown]
+    return f"{tool} failed due to the following issue{'s' * (len(wrong) > 1)}:\n" + "\n".join(wrong) if wrong else None
+
+
+def checked(event: str, tool: str, rewrite: dict[str, Any], version: Version) -> dict[str, Any]:
     """A rewritten input as the tool takes it. Raises BadInput.
 
     The newer version drops unknown keys and reads texts as the numbers and booleans that they should be;
@@ -64,11 +80,12 @@ def checked(tool: str, rewrite: dict[str, Any], version: Version) -> dict[str, A
     for name, (kind, must) in fields.items():
         if name not in rewrite:
             if must:
-                raise BadInput(f"The required parameter `{name}` is missing")
+                raise BadInput(f"The required parameter `{name}` is missing", event)
             continue
         value = _read_as(kind, rewrite[name]) if version.checks_types else rewrite[name]
         if kind_of(value) != kind and (version.checks_types or kind == "string" or kind_of(value) != "string"):
-            raise BadInput(f"The parameter `{name}` type is expected as `{kind}` but provided as `{kind_of(value)}`")
+            why = f"The parameter `{name}` type is expected as `{kind}` but provided as `{kind_of(value)}`"
+            raise BadInput(why, event)
         taken[name] = value
     return taken if version.checks_types else rewrite
 
@@ -114,6 +131,11 @@ def response(tool: str, arguments: Any, end: ToolEnd) -> Any:
     except (ValueError, RecursionError):
         return text
     return value if isinstance(value, dict) else text
+
+
+def breaks(tool: str, output: Any, version: Version) -> bool:
+    """Whether a replaced output of an MCP tool is of a kind on which the program itself fails (observed)."""
+    return version.mcp_output_is_read_as_text and is_mcp(tool) and not isinstance(output, str | list | None)
 
 
 def fits_shape(tool: str, output: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, cast
 from ...handlers import Place, process
 from ...merging import Merged
 from ...runner import Called, Ended, Runner, Submitted, ToolUse
-from ...settings import Source
+from ...settings import Loaded, Source
 from ...tools import Tool
 from . import ClaudeCode, environment, inputs, messages
 from .calls import Calling, Host
@@ -63,6 +63,10 @@ class Loop(Runner):
             agent_id=None if agent is None else f"a{uuid.uuid4().hex[:16]}",
             agent_type=agent,
         )
+        if self.loaded.fatal is not None:
+            # it does not start, and says nothing (observed)
+            self.gone = self.over = self.loaded.fatal
+            self.loaded = Loaded(report=self.loaded.report)
         self.hooks = Hooks(self.rules, self.loaded, self.place, scene, self.project, self.interactive)
         self.refused_stops = 0
         self.stop_active = False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import lru_cache
 
+from ...handlers import Place, process
 from .versions import Version
 
 ALIASES = ({"Task", "Agent"},)
@@ -12,6 +14,11 @@ ALIASES = ({"Task", "Agent"},)
 
 _INVALID = re.compile(r"\(\?[aiLmsux-]|\(\?>|\(\?P|(?<!\\)[*+?}]\+|(?<!\\)\(\?\(")
 """What Python takes for a regular expression and JavaScript does not."""
+
+_MAY_BE_ENDLESS = re.compile(r"\)[*+{]")
+"""A repeated group."""
+LONGEST_SEARCH = 0.5
+"""Seconds."""
 
 
 def matches(matcher: str | None, subject: str | None, version: Version) -> bool:
@@ -27,7 +34,25 @@ def matches(matcher: str | None, subject: str | None, version: Version) -> bool:
         listed = {name.strip() for name in re.split(f"[{re.escape(version.separators)}]", matcher)}
         return not names.isdisjoint(listed)
     pattern = compiled(matcher)
-    return pattern is not None and any(pattern.search(name) for name in names)
+    return pattern is not None and any(found(pattern, name) for name in names)
+
+
+@lru_cache(maxsize=4096)
+def found(pattern: re.Pattern[str], name: str) -> bool:
+    """Whether an expression is found in a name; one that tries for too long is not (observed).
+
+    Python cannot limit a search. Where a repeated group could make it endless, another process does it.
+    """
+    if not _MAY_BE_ENDLESS.search(pattern.pattern):
+        return pattern.search(name) is not None
+    return searched_elsewhere(pattern.pattern, name)
+
+
+def searched_elsewhere(pattern: str, name: str) -> bool:
+    """The search in a process of its own, which is killed when it takes too long."""
+    program = "import re, sys; sys.exit(re.compile(sys.argv[1], re.ASCII).search(sys.argv[2]) is None)"
+    words = [sys.executable, "-I", "-S", "-c", program, pattern, name.replace("\0", "")]
+    return process.run(words, b"", Place("/", {"LANG": "C.UTF-8"}), LONGEST_SEARCH).exit == 0
 
 
 @lru_cache(maxsize=256)

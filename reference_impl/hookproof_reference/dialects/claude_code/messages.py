@@ -74,9 +74,19 @@ def request_denied() -> str:
     return "Permission denied by hook"
 
 
-def bad_rewrite(tool: str, why: str, version: Version) -> str:
+def bad_input(why: str) -> str:
+    """What the model reads of a call with an input that is none of the tool's."""
+    return f"<tool_use_error>InputValidationError: {why}</tool_use_error>"
+
+
+def bad_output(tool: str) -> str:
+    """What the model reads when a hook has replaced a result by something that the program cannot read."""
+    return f"the replaced result of {tool} is neither a text nor a list of blocks"
+
+
+def bad_rewrite(event: str, tool: str, why: str, version: Version) -> str:
     """What the model reads when a hook's rewrite is no input of the tool."""
-    text = f"PreToolUse hook for {tool} returned updatedInput that failed schema validation: "
+    text = f"{event} hook for {tool} returned updatedInput that failed schema validation: "
     text += f"{tool} failed due to the following issue:\n{why}"
     if version.checks_types:
         text += "\nThe tool input from the model was valid; the hook's rewrite of it was not."

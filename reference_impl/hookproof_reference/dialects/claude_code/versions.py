@@ -28,7 +28,7 @@ class Version:
     largest_file: int | None
     """Bytes of a settings file that are still read."""
     deepest: int | None
-    """Levels of JSON in a settings file below which everything is left out; None: such a file is lost."""
+    """Levels of JSON in a settings file below which everything is left out; None: with such a file it does not start."""
     exit_2_outlives_schema: bool
     """Exit code 2 blocks although the JSON beside it does not fit the schema."""
     on_failure: bool
@@ -55,6 +55,8 @@ class Version:
     """Whether a rewrite loses unknown keys, and texts become the numbers and booleans that they should be."""
     print_mode_messages: bool
     """Whether a systemMessage shows where there is no screen."""
+    mcp_output_is_read_as_text: bool
+    """Whether a number or an object in the place of an MCP tool's result fails the call."""
     whole_numbers: bool
     """Whether the cap on blocked stops may be written "1e1"."""
     stop_wording: str
@@ -87,6 +89,7 @@ VERSIONS = {
             plan_holds=False,
             checks_types=False,
             print_mode_messages=False,
+            mcp_output_is_read_as_text=True,
             whole_numbers=False,
             stop_wording="Stop hook feedback:\n{detail}",
         ),
@@ -113,6 +116,7 @@ VERSIONS = {
             plan_holds=True,
             checks_types=True,
             print_mode_messages=True,
+            mcp_output_is_read_as_text=False,
             whole_numbers=True,
             stop_wording='Stop hook blocking error from command: "{command}": {detail}',
         ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from ..context import Context
 from ..finding import Found
@@ -72,8 +72,8 @@ def _check_managed(context: Context) -> Iterator[Found]:
 def _check_read(context: Context) -> Iterator[Found]:
     if context.root is None or context.root.kind != "object":
         return
-    place = Path(context.path)
-    folder, name = place.parent.name, place.name
+    above, name = os.path.split(context.path)
+    folder = os.path.basename(above)
     wrong = None
     if context.kind == "unread":
         wrong = f"{folder}/{name}" if folder else name
@@ -88,7 +88,7 @@ def _check_read(context: Context) -> Iterator[Found]:
     elif (
         name in ("settings.json", "settings.local.json")
         and folder != ".claude"
-        and (place.parent / ".claude" / "settings.json").is_file()
+        and os.path.isfile(os.path.join(above, ".claude", "settings.json"))
     ):
         wrong = f"{name} beside .claude"
     if wrong is not None:

@@ -119,8 +119,8 @@ def _check_interpreter(context: Context) -> Iterator[Found]:
         program = launch.steps[0].name if launch.steps else ""
         if launch.handler.text("shell") == "powershell" or len(program) < 4 or "=" in program or "$" in program:
             continue
-        likely = nearest(program, INTERPRETERS)
-        if likely is not None and likely != program and program not in _COMMON and _misspelt(program, likely):
+        likely = _BY_LETTERS.get("".join(sorted(program)))
+        if likely is not None and likely != program and program not in _COMMON and not _on_path(program):
             yield context.at(
                 launch.handler.key("command"),
                 f'the command asks for "{program}", which is not there; did you mean "{likely}"?',
@@ -139,11 +139,8 @@ def _on_path(program: str) -> bool:
     return bool(program) and any(os.access(os.path.join(folder, program), os.X_OK) for folder in folders)
 
 
-def _misspelt(program: str, likely: str) -> bool:
-    """Whether it is the same letters in another order, or one letter less or more; versions are no mistakes."""
-    plain = re.sub(r"[\d.]+\Z", "", program)
-    meant = re.sub(r"\d+\Z", "", likely)
-    return plain != meant and sorted(plain) == sorted(meant) and not _on_path(program)
+_BY_LETTERS = {"".join(sorted(name)): name for name in INTERPRETERS}
+"""The letters of an interpreter, sorted -> its name: `pyhton3` has those of python3."""
 
 
 def _wrong_first_line(text: str, *, shell: bool, name: str) -> str | None:
