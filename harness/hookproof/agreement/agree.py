@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +47,7 @@ class Held:
     status: Status
     differences: tuple[Difference, ...] = ()
     note: str = ""
+    attempts: int = 1
 
 
 @dataclass(slots=True)
@@ -58,6 +59,8 @@ class Account:
     """What the protocol cannot express -> rows that need it; a row can need several."""
     statuses: Counter[str] = field(default_factory=Counter)
     differing: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    """How many rows agree only when they are tried again."""
 
     @property
     def expressible(self) -> int:
@@ -121,6 +124,7 @@ class Agreement:
             held = future.result()
             account = self.accounts[held.version]
             account.statuses[held.status] += 1
+            account.repeated += held.status == "agrees" and held.attempts > 1
             if held.status == "disagrees":
                 account.differing.update({difference.what for difference in held.differences})
             yield held
@@ -131,15 +135,30 @@ class Agreement:
         return self._pool.submit(lambda subject: self._hold(row, version, subject), wide=wide)
 
     def _hold(self, row: Row, version: str, subject: Subject) -> Held:
+        """A row, tried again where chance has a part in it."""
+        most = compare.attempts(row)
+        for attempt in range(1, most + 1):
+            held = self._try(row, version, subject)
+            if held.status in ("agrees", "unsupported") or attempt == most:
+                break
+        return replace(held, attempts=attempt)
+
+    def _try(self, row: Row, version: str, subject: Subject) -> Held:
         laid = scene.lay_out(row, version, f"{DIALECT}/{version}", self._folder, next(self._numbers))
         try:
             answer = subject.ask(laid.request, LIMIT).answer
             if answer.unsupported is not None and answer.unsupported not in self._hello.features:
                 return Held(row, version, "unsupported", note=answer.unsupported)
             if answer.unsupported is not None or answer.error is not None:
-                found = [Difference("answer", "steps", f"unsupported: {answer.unsupported}" if answer.unsupported else str(answer.error))]
+                found = [
+                    Difference(
+                        "answer", "steps", f"unsupported: {answer.unsupported}" if answer.unsupported else str(answer.error)
+                    )
+                ]
             else:
                 found = compare.differences(row, story.of_row(row, version), story.of_run(laid, answer))
+                if lie := story.contradiction(laid, answer):
+                    found.append(Difference("answer", "what the tools have noted", lie))
         except SubjectError as error:
             found = [Difference("answer", "an answer", error.message)]
         finally:

@@ -23,6 +23,8 @@ _BACKGROUND = re.compile(r'async\\*"\s*:\s*true')
 LONGEST_TOLD = 2000
 """Characters of a text that is compared word by word; longer ones are cut differently."""
 CUT = 120
+IN_A_RACE, WITH_DELAYS = 8, 2
+"""How often such rows are tried."""
 SHORTEST = 0.1
 OVERFLOW = 2_147_483
 """Seconds: limits below and above may be over at once."""
@@ -60,7 +62,9 @@ def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
     if seen.end not in (ours.end, UNTOLD):
         yield _difference("end", seen.end, ours.end)
     if seen.requests > 1 and seen.errors != ours.errors:
-        yield _difference("blocked", list(zip(seen.errors, seen.texts, strict=True)), list(zip(ours.errors, ours.texts, strict=True)))
+        yield _difference(
+            "blocked", list(zip(seen.errors, seen.texts, strict=True)), list(zip(ours.errors, ours.texts, strict=True))
+        )
     elif seen.requests > 1 and not handlers.race() and not handlers.approver:
         words = handlers.words()
         for wanted, saw in zip(seen.texts, ours.texts, strict=True):
@@ -85,6 +89,12 @@ def _marks(handlers: _Handlers, seen: Sequence[str], ours: Sequence[str], togeth
         yield _difference("handlers", list(seen), list(ours))
     elif not together and handlers.in_order(seen) != handlers.in_order(ours):
         yield _difference("order", list(seen), list(ours))
+
+
+def attempts(row: Row) -> int:
+    """How often a row is tried until it agrees: where the outcome is a race, or hangs on times, more than once."""
+    handlers = _Handlers(row.fields)
+    return IN_A_RACE if handlers.race() else WITH_DELAYS if handlers.delayed or handlers.cut else 1
 
 
 class _Handlers:

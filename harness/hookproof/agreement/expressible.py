@@ -129,6 +129,9 @@ def _turns(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
         found += [f"turns: {name}" for name in block if name not in ("tool", "input", "text", "id")]
         if tool is None:
             continue
+        if not isinstance(tool, str):
+            found.append("turns: tool of another kind")
+            continue
         if tool not in TOOLS and not tool.startswith("mcp__"):
             found.append(f"turns: tool {tool}")
         if not isinstance(given, dict):
@@ -144,6 +147,8 @@ def _turns(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
 
 
 def _args(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        return ["args of another kind"]
     found, words = [], iter(value)
     for word in words:
         if word == "--permission-mode":

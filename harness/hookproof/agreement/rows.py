@@ -58,6 +58,8 @@ def _row(text: str, where: str, line: int) -> Row:
     wrong = [name for name, kind in kinds.items() if not isinstance(found, dict) or not isinstance(found.get(name), kind)]
     if wrong:
         raise UsageError(f"{where}: {', '.join(wrong)} missing or of another kind", FORM)
+    if not all(isinstance(turn, list) and all(isinstance(block, dict) for block in turn) for turn in found["turns"]):
+        raise UsageError(f"{where}: turns is no list of lists of blocks", FORM)
     observed = {version: seen for version, seen in found["observed"].items() if isinstance(seen, dict)}
     scene = {name: value for name, value in found.items() if name not in ("case", "observed")}
     return Row(found["case"], line, scene, observed)

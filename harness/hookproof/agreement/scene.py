@@ -61,7 +61,13 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int) -> Sc
     """
     name = secrets.token_hex(10)
     root = Path(f"{folder}/{number:x}")
-    places = {"project": root / "proj", "home": root / "home", "log": root / "log", "managed": root / "managed", "notes": root / "n"}
+    places = {
+        "project": root / "proj",
+        "home": root / "home",
+        "log": root / "log",
+        "managed": root / "managed",
+        "notes": root / "n",
+    }
     try:
         for place in places.values():
             place.mkdir(parents=True)
@@ -74,7 +80,9 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int) -> Sc
             settings.append(_write("local", root / "allowed.json", json.dumps({"permissions": {"allow": stands.rules}})))
         steps = _steps(row.fields, words, places)
     except OSError as error:
-        raise HarnessError(f"the scene of {row.name} cannot be laid out: {error}", f"look at the free space of {folder}") from None
+        raise HarnessError(
+            f"the scene of {row.name} cannot be laid out: {error}", f"look at the free space of {folder}"
+        ) from None
     request = Run(
         id=f"r{name[:8]}",
         dialect=asked,

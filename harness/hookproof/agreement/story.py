@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ..protocol import UNSET, RunAnswer, StepAnswer
+from msgspec import UNSET
+
+from ..protocol import RunAnswer, StepAnswer
 from .rows import Row
 from .scene import Scene
 
@@ -148,6 +149,11 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             yield value
 
 
-def kept(folder: Path) -> list[Any]:
-    """The inputs that the tools of a scene have noted, call after call."""
-    return [json.loads(line) for file in sorted(folder.glob("*.got")) for line in file.read_text("ascii").splitlines()]
+def contradiction(scene: Scene, answer: RunAnswer) -> str | None:
+    """The first call of which the runner says that its tool was started, or was not, and the tool's own note says otherwise."""
+    for step in answer.steps:
+        for call in step.calls if step.calls is not UNSET else ():
+            noted = any(scene.notes.glob(f"{call.id}.*.got"))
+            if call.started != noted:
+                return f"{call.id} was {'not ' * (not noted)}started, the runner says that it was{' not' * (not call.started)}"
+    return None

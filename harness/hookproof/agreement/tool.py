@@ -1,10 +1,16 @@
 """Stands in for a tool of the program: notes its input, then does what the tool would, as far as rows need it."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
 import subprocess
 import sys
+
+TYPE_CHECKING = False  # type checkers take it for true; importing typing would cost milliseconds
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main() -> int:
@@ -17,7 +23,7 @@ def main() -> int:
     return TOOLS.get(tool, mcp)(given, tool)
 
 
-def bash(given: dict, tool: str) -> int:
+def bash(given: dict[str, Any], tool: str) -> int:
     """Runs a command of a shell; its limit is in milliseconds."""
     command = re.sub("[\ud800-\udfff]", "\ufffd", str(given.get("command", "")))
     try:
@@ -38,7 +44,7 @@ def bash(given: dict, tool: str) -> int:
     return child.returncode if 0 <= child.returncode < 100 else 99
 
 
-def write(given: dict, tool: str) -> int:
+def write(given: dict[str, Any], tool: str) -> int:
     """Writes a file."""
     path = given["file_path"]
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
@@ -48,7 +54,7 @@ def write(given: dict, tool: str) -> int:
     return 0
 
 
-def edit(given: dict, tool: str) -> int:
+def edit(given: dict[str, Any], tool: str) -> int:
     """Replaces a text in a file."""
     with open(given["file_path"], encoding="utf-8") as file:
         text = file.read()
@@ -58,7 +64,7 @@ def edit(given: dict, tool: str) -> int:
     return 0
 
 
-def read(given: dict, tool: str) -> int:
+def read(given: dict[str, Any], tool: str) -> int:
     """Shows a file."""
     try:
         with open(given["file_path"], encoding="utf-8", errors="replace") as file:
@@ -69,7 +75,7 @@ def read(given: dict, tool: str) -> int:
     return 0
 
 
-def mcp(given: dict, tool: str) -> int:
+def mcp(given: dict[str, Any], tool: str) -> int:
     """A tool of a server that says what it is told to say; the one named fail does so as an error."""
     text = given.get("reply", "FAILTEXT" if tool == "fail" else "MCPOUT")
     print(text, end="", file=sys.stderr if tool == "fail" else sys.stdout)

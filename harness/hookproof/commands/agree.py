@@ -62,7 +62,11 @@ def _summary(accounts: dict[str, Account]) -> list[str]:
     lines = []
     for version, account in accounts.items():
         share = account.expressible / account.rows if account.rows else 0
-        lines.append(f"{version}: {account.rows} rows, {account.expressible} expressible ({share:.1%}): {_counts(account.statuses)}")
+        lines.append(
+            f"{version}: {account.rows} rows, {account.expressible} expressible ({share:.1%}): {_counts(account.statuses)}"
+        )
+        if account.repeated:
+            lines.append(f"{INDENT}{account.repeated} of them when tried again: their outcome is a race, or hangs on times")
         if account.differing:
             lines.append(f"{INDENT}disagreeing in: {_counts(account.differing)}")
         if account.left_out:
@@ -86,6 +90,7 @@ def _plain(fine: bool, held: list[Held], accounts: dict[str, Account]) -> dict[s
                 "rows": account.rows,
                 "expressible": account.expressible,
                 "statuses": dict(account.statuses),
+                "repeated": account.repeated,
                 "differing": dict(account.differing),
                 "left_out": dict(account.left_out.most_common()),
             }

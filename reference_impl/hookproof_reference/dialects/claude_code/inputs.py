@@ -61,7 +61,9 @@ def unfit(tool: str, arguments: Any) -> str | None:
     fields = INPUTS.get(tool)
     if fields is None or not isinstance(arguments, dict):
         return None
-    missing = [f"The required parameter `{name}` is missing" for name, (_, must) in fields.items() if must and name not in arguments]
+    missing = [
+        f"The required parameter `{name}` is missing" for name, (_, must) in fields.items() if must and name not in arguments
+    ]
     unknown = [f"An unexpected parameter `{name}` was provided" for name in arguments if name not in fields]
     wrong = [*missing, *unknown]
     return f"{tool} failed due to the following issue{'s' * (len(wrong) > 1)}:\n" + "\n".join(wrong) if wrong else None
@@ -157,6 +159,8 @@ def shown(tool: str, output: Any, text: str) -> Any:
         return output["file"].get("content", text)
     if isinstance(output, list) and all(isinstance(block, dict) and block.get("type") == "text" for block in output):
         return "\n".join(str(block.get("text", "")) for block in output)
+    if is_mcp(tool) and not isinstance(output, str | list):
+        return f"({tool} completed with no output)" if output is None else json.dumps(output, separators=(",", ":"))
     return text if tool == "Write" and isinstance(output, dict) and output.get("type") == "create" else output
 
 
