@@ -103,21 +103,30 @@ class _Handlers:
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.texts = list(settings_texts(fields))
         self.events: dict[str, set[str]] = {}
-        self.delayed = any(_DELAYS.search(text) for text in self.texts)
+        """Mark -> the events whose handlers leave it."""
+        self.counts: Counter[str] = Counter()
+        """Event -> how many handlers it has."""
         self.cut: set[str] = set()
         """The marks of handlers that may be over before they have left one: cut at once, or in the background."""
+        self.delayed = any(_DELAYS.search(text) for text in self.texts)
         self.approver = "--permission-prompt-tool" in fields.get("args", ())
-        for name in ("managed_settings", "user_settings", "project_settings", "local_settings", "settings"):
-            self._note(fields.get(name))
+        for text in self.texts:
+            self._note(text)
 
-    def _note(self, settings: Any) -> None:
+    def _note(self, text: str) -> None:
+        try:
+            settings = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            return
         hooks = settings.get("hooks") if isinstance(settings, dict) else None
-        for event, groups in (hooks or {}).items() if isinstance(hooks, dict) else ():
-            for mark in _MARK.findall(json.dumps(groups)):
-                self.events.setdefault(mark, set()).add(event)
+        for event, groups in hooks.items() if isinstance(hooks, dict) else ():
             for entry in _entries(groups):
-                if _cut_at_once(entry.get("timeout")) or _BACKGROUND.search(json.dumps(entry)):
-                    self.cut |= set(_MARK.findall(json.dumps(entry)))
+                written = json.dumps(entry)
+                self.counts[event] += 1
+                for mark in _MARK.findall(written):
+                    self.events.setdefault(mark, set()).add(event)
+                    if _cut_at_once(entry.get("timeout")) or _BACKGROUND.search(written):
+                        self.cut.add(mark)
 
     def marks_of(self, event: str) -> set[str]:
         """The marks that handlers of this event leave."""
@@ -125,7 +134,7 @@ class _Handlers:
 
     def race(self) -> bool:
         """Whether several handlers of one event run without anything that makes one of them wait."""
-        return not self.delayed and max(Counter(e for events in self.events.values() for e in events).values(), default=0) > 1
+        return not self.delayed and max(self.counts.values(), default=0) > 1
 
     def in_order(self, marks: Sequence[str]) -> list[Any]:
         """The marks in their order, as far as it was forced: those of one moment without delays have none among them."""
@@ -133,9 +142,11 @@ class _Handlers:
             marks = [mark for mark in marks if mark not in self.marks_of("PermissionRequest")]
         if self.delayed:
             return list(marks)
-        moments: list[tuple[frozenset[str], list[str]]] = []
+        if not self.events.keys() >= set(marks):
+            return []  # some have a mark that is not told from the settings, nor is its moment
+        moments: list[tuple[set[str], list[str]]] = []
         for mark in marks:
-            events = frozenset(self.events.get(mark, {"?"}))
+            events = self.events[mark]
             if moments and moments[-1][0] & events:
                 moments[-1][1].append(mark)
             else:

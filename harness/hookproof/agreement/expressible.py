@@ -8,11 +8,13 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import generated
+from .rows import filled
 
 SETTINGS = ("settings", "managed_settings", "user_settings", "project_settings", "local_settings")
 WHOLE_SETTINGS = ("settings_raw", "settings_b64", "settings_gen")
@@ -101,7 +103,10 @@ def _files(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
         isinstance(file, list) and len(file) == 2 and isinstance(file[0], str) and isinstance(file[1], int)
         for file in value.values()
     )
-    return [] if well else ["files of another kind"]
+    if not well:
+        return ["files of another kind"]
+    places = (os.path.normpath(os.path.join("/w/proj", filled(name, {"@W@": "/w", "@P@": "/w/proj"}))) for name in value)
+    return [] if all(place.startswith("/w/") for place in places) else ["files: outside of the world"]
 
 
 def _env(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
