@@ -172,6 +172,7 @@ def test_nothing_else_of_an_expression_is_run(expression: str) -> None:
         ([row(), "[1]"], "rows.jsonl:2: case, settings, turns, observed missing"),
         ([row(turns={})], "turns missing or of another kind"),
         ([row(turns=[["x"]])], "turns is no list of lists of blocks"),
+        ([row(observed={"2.1.332": {"tool_wrote": "RAN"}})], "tool_wrote of another kind at 2.1.332"),
     ],
 )
 def test_a_file_that_is_none_is_told_with_its_line(

@@ -16,6 +16,15 @@ FORM = 'each line is an object with "case", "settings", "turns" and "observed", 
 NOTES = ("unstable", "lab_note")
 """The fields that say of a row, or of one version of it, that what was seen depends on more than the scene."""
 
+SEEN: dict[str, type] = {
+    "tool_wrote": list,
+    "hooks_in_order_of_finish": list,
+    "tool_results": dict,
+    "model_requests": int,
+    "logs": dict,
+}
+"""What is read of an observation, and its kinds; all of it may be missing."""
+
 _REPEAT = re.compile(r"@REPEAT\((.),(\d+)\)@", re.DOTALL)
 LONGEST_REPEAT = 20_000_000
 
@@ -61,6 +70,10 @@ def _row(text: str, where: str, line: int) -> Row:
     if not all(isinstance(turn, list) and all(isinstance(block, dict) for block in turn) for turn in found["turns"]):
         raise UsageError(f"{where}: turns is no list of lists of blocks", FORM)
     observed = {version: seen for version, seen in found["observed"].items() if isinstance(seen, dict)}
+    for version, seen in observed.items():
+        other = [name for name, kind in SEEN.items() if not isinstance(seen.get(name, kind()), kind)]
+        if other:
+            raise UsageError(f"{where}: {', '.join(other)} of another kind at {version}", FORM)
     scene = {name: value for name, value in found.items() if name not in ("case", "observed")}
     return Row(found["case"], line, scene, observed)
 
