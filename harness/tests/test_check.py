@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-P", "-m", "hookproof.cli", "check"]
 # what a caller may have set for their own pytest, and what must not reach the child
 ENVIRONMENT = {
     **os.environ,
-    "PYTHONPATH": os.pathsep.join([*ROOTS, os.environ.get("PYTHONPATH", "")]),
+    "PYTHONPATH": os.pathsep.join(filter(None, [*ROOTS, os.environ.get("PYTHONPATH")])),
     "PYTEST_ADDOPTS": "-x -k nothing",
     "PYTEST_PLUGINS": "no_such_plugin",
     "PYTHONDONTWRITEBYTECODE": "1",

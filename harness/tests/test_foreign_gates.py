@@ -32,7 +32,7 @@ def test_a_foreign_gate_gets_a_score(name: str, tmp_path: Path, record_property:
     ran = subprocess.run(
         [sys.executable, "-P", "-m", "hookproof.cli", "check", f"--gate={' '.join([program, *GATES[name]])}", f"--results={out}"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([*ROOTS, os.environ.get("PYTHONPATH", "")])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [*ROOTS, os.environ.get("PYTHONPATH")]))},
         capture_output=True,
         text=True,
         timeout=900,

@@ -25,7 +25,7 @@ from hookproof.reaper import Reaper
 ROOTS = [str(Path(module.__file__ or "").parents[1]) for module in (hookproof, hookproof_reference)]
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
-    "PYTHONPATH": os.pathsep.join([*ROOTS, os.environ.get("PYTHONPATH", "")]),
+    "PYTHONPATH": os.pathsep.join(filter(None, [*ROOTS, os.environ.get("PYTHONPATH")])),
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
 }
 LOOKS_FOR_FLAT = """#!/bin/sh

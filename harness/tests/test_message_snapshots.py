@@ -280,7 +280,7 @@ def checked(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "hookproof.cli", "check", "--runner=./deaf", "--cases=mine", "--family=made-up"]
     env = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([*ROOTS, os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join(filter(None, [*ROOTS, os.environ.get("PYTHONPATH")])),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     ran = subprocess.run([*command, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)

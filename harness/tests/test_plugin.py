@@ -23,7 +23,7 @@ ROOTS = [str(Path(module.__file__ or "").parents[1]) for module in (hookproof, h
 THIRD_PARTY = str(Path(msgspec.__file__).parents[1])
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "HYPOTHESIS_"))},
-    "PYTHONPATH": os.pathsep.join([*ROOTS, os.environ.get("PYTHONPATH", "")]),
+    "PYTHONPATH": os.pathsep.join(filter(None, [*ROOTS, os.environ.get("PYTHONPATH")])),
     # plugins by name: an installed hookproof would otherwise be registered twice
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
