@@ -31,7 +31,7 @@ LONGEST = 20
 """Lines that a fault may need for its change, imports and constants not counted."""
 AT_ONCE = 2
 """So many faults are tried side by side."""
-SAMPLE = 40
+SAMPLE = 15
 """So many of the cases that do not name a fault are asked to tell how wide it is; all of them where it looks too wide."""
 
 CONSTANTS = ("TITLE", "ORIGIN", "DIALECTS")
