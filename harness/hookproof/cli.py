@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from . import __version__
-from .errors import HookproofError
+from .errors import HookproofError, UsageError
 
 COMMANDS: dict[str, str] = {
     "check": "put a runner, a hook script or a gate to the proof, in a clean child run",
@@ -45,8 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             sub.set_defaults(run=module.run)
     options = parser.parse_args(words)
     try:
+        _stand_somewhere()
         code: int = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except HookproofError as error:
         print(f"hookproof: {error}", file=sys.stderr)
@@ -55,8 +57,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader went away (`| head`): no traceback, and none from the interpreter's own flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        # a full disk behind stdout, a working folder that is gone
+        print(f"hookproof: {error}", file=sys.stderr)
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _stand_somewhere() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the folder that this was started in is gone", "change to a folder that exists") from None
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ from .results import CaseResult, Check, Moment, Status
 from .selection import Job
 from .subject import Reply, Subject
 
+ROOM_OF_A_CASE = 32 * 1024
+"""Bytes without which the probes of a case cannot be trusted to have written their ledger, ..."""
+FILES_OF_A_CASE = 16
+"""... and files."""
 ANSWER_LIMIT = 10.0
 """Seconds that a runner has for an answer beyond what the case's own probes sleep."""
 
@@ -146,9 +151,19 @@ def _record(
         )
     )
     result.status = _status(result.checks, entry)
+    if result.status in ("fail", "warn") and _no_room(bench.folder):
+        # what a probe could not write down looks as if it had not happened: no verdict (D2)
+        raise HarnessError(
+            f"there is no room left in {bench.folder}: the probes could not note what they did", "make room, or set TMPDIR"
+        )
     if not result.checks:
         result.note = "nothing of this case can be judged for a runner of scope chain"
     return seen
+
+
+def _no_room(folder: Path) -> bool:
+    state = os.statvfs(folder)
+    return state.f_bavail * state.f_frsize < ROOM_OF_A_CASE or (state.f_files > 0 and state.f_favail < FILES_OF_A_CASE)
 
 
 def _status(checks: list[Check], entry: Entry) -> Status:

@@ -97,7 +97,9 @@ def test_a_run_that_tested_nothing_says_that_it_proves_nothing() -> None:
 def test_smoke_tells_faults_from_wrong_wiring() -> None:
     seen = [Moment("start t1", 0.0)]
     assert "wired well: the handshake and 1 case pass" in terminal.smoke([case("pass")])
-    assert "wired well, but it has faults: 1 of 2" in terminal.smoke([case("fail", timeline=seen), case("pass")])
+    heard = [Moment("start h1", 0.0), *seen]
+    assert "wired well, but it has faults: 1 of 2" in terminal.smoke([case("fail", timeline=heard), case("pass")])
+    assert "wired wrongly: tools ran, and no handler" in terminal.smoke([case("fail", timeline=seen), case("pass")])
     assert "wired wrongly: no handler" in terminal.smoke([case("fail"), case("fail")])
     assert "wired wrongly: said {}; hint: read it" in terminal.smoke([case("error", note="said {}", hint="read it")])
     assert "hookproof itself failed: disk full" in terminal.smoke([case("harness-error", note="disk full")])
@@ -127,3 +129,9 @@ def test_junit_properties_leave_out_what_is_empty() -> None:
     assert properties["hookproof.status"] == "fail"
     assert properties["hookproof.failed-checks"] == "tool_runs t1"
     assert "hookproof.note" not in properties
+
+
+def test_what_a_subject_prints_cannot_steer_the_terminal() -> None:
+    said = terminal.refusal("no \x1b[2J answer", None, "\x1b[31mred\x07", "\x9b5m")
+    assert "\x1b" not in said and "\x07" not in said and "\x9b" not in said
+    assert r"\x1b[31mred\x07" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,9 @@ ALWAYS: tuple[Status, ...] = ("pass", "fail", "warn", "not-tested", "not-applica
 """The columns that stand in the table even when they are empty."""
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def head(header: Header, suite: Path, asked: str) -> list[str]:
     """What is asked of whom (`asked`: as the user named it), and every reason why nothing can be certified."""
     name = " ".join(str(header.runner[key]) for key in ("name", "version") if header.runner.get(key)) or "unnamed runner"
@@ -32,7 +36,7 @@ def head(header: Header, suite: Path, asked: str) -> list[str]:
     ]
     if not header.certifies:
         lines.append(f"this run certifies nothing: {header.why_not}")
-    return lines
+    return [printable(line) for line in lines]
 
 
 def failure(result: CaseResult) -> str:
@@ -59,7 +63,7 @@ def failure(result: CaseResult) -> str:
     if result.hint:
         lines += ["", *_wrapped(f"hint: {result.hint}", "  ")]
     lines += ["", f"  again: {result.rerun}"]
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def timeline(moments: Sequence[Moment]) -> list[str]:
@@ -76,7 +80,12 @@ def refusal(message: str, hint: str | None, said: str, complained: str) -> str:
         lines += ["its stderr:", *_quoted(complained)]
     if hint:
         lines.append(f"hint: {hint}")
-    return "\n".join(lines)
+    return printable("\n".join(lines))
+
+
+def printable(text: str) -> str:
+    """The text with its control characters written out: what a subject prints must not steer the reader's terminal."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def table(cases: Sequence[CaseResult]) -> list[str]:
@@ -112,7 +121,7 @@ def asides(cases: Sequence[CaseResult]) -> list[str]:
             if case.status == status:
                 reasons[case.note or "no reason given"] = reasons.get(case.note or "no reason given", 0) + 1
         lines += [f"{LABELS[status]}: {_cases(number)}: {reason}" for reason, number in reasons.items()]
-    return lines + _properties(cases)
+    return [printable(line) for line in lines + _properties(cases)]
 
 
 def _properties(cases: Sequence[CaseResult]) -> list[str]:
@@ -131,7 +140,7 @@ def last_line(footer: Footer, cases: Sequence[CaseResult], excused: int = 0) -> 
         words += f"; {excused} of the failures {'is' if excused == 1 else 'are'} known"
     if cases and not any(case.status in ("pass", "warn") or case.status in BAD for case in cases):
         words += "; nothing was tested, so nothing is proved"
-    return words
+    return printable(words)
 
 
 def smoke(cases: Sequence[CaseResult]) -> str:
@@ -143,11 +152,16 @@ def smoke(cases: Sequence[CaseResult]) -> str:
         return f"smoke: hookproof itself failed: {_first_note(bad, 'harness-error')}"
     if any(case.status == "error" for case in bad):
         erring = next(case for case in bad if case.status == "error")
-        return f"smoke: wired wrongly: {erring.note}" + (f"; hint: {erring.hint}" if erring.hint else "")
+        return printable(f"smoke: wired wrongly: {erring.note}" + (f"; hint: {erring.hint}" if erring.hint else ""))
     if bad and not any(case.timeline for case in cases):
         return (
             "smoke: wired wrongly: no handler and no tool was ever started; "
             "hint: read the settings files that the request names, and start `program` for a call that may run"
+        )
+    if bad and not any(moment.what.startswith("start h") for case in cases for moment in case.timeline):
+        return (
+            "smoke: wired wrongly: tools ran, and no handler was ever started; "
+            "hint: read the settings files that the request names, and start their handlers before a call"
         )
     if bad:
         return f"smoke: wired well, but it has faults: {len(bad)} of {_cases(len(cases))} failed; next: run it without --smoke"
