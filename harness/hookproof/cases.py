@@ -351,6 +351,11 @@ class Case(Strict, kw_only=True):
         return self.id.startswith("core/")
 
     @property
+    def sleepy(self) -> bool:
+        """Mostly waits: belongs into the wide lane."""
+        return self.naps() >= SLEEPY
+
+    @property
     def slow(self) -> bool:
         """Needs --slow."""
         return "slow" in self.tags

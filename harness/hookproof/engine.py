@@ -17,7 +17,7 @@ from threading import Lock
 import msgspec
 
 from . import __version__, catalog, certificate, dialects, observation, posture, record, runnerspec, selection, suite, trial
-from .cases import SLEEPY, Case
+from .cases import Case
 from .dialects import Dialect
 from .errors import HarnessError, SubjectError, TimedOut
 from .ground import Ground, Observation
@@ -149,7 +149,7 @@ class Engine:
         if not self._wide_submitted:
             self._wide_submitted = True
             for each in self.jobs:
-                if _sleeps(each):
+                if each.entry.case.sleepy:
                     self._submit(each)
         position = self._numbers[job.test_id]
         end = position + self.options.window
@@ -173,7 +173,9 @@ class Engine:
             done.set_result(known)
             self._futures[job.test_id] = done
             return
-        self._futures[job.test_id] = self._pool.submit(lambda subject: self._ask(job, dialect, subject), wide=_sleeps(job))
+        self._futures[job.test_id] = self._pool.submit(
+            lambda subject: self._ask(job, dialect, subject), wide=job.entry.case.sleepy
+        )
 
     def _ask(self, job: Job, dialect: Dialect, subject: Subject) -> CaseResult:
         if self._streak.length >= GIVE_UP:
@@ -232,7 +234,7 @@ class Engine:
         """Ask several such cases side by side; an error of the subject stands in place of its observation."""
         if self._pool is None:
             raise RuntimeError("the engine is closed")
-        under_way = [self._pool.submit(self._observer(case, ground), wide=case.naps() >= SLEEPY) for case in cases]
+        under_way = [self._pool.submit(self._observer(case, ground), wide=case.sleepy) for case in cases]
         return [future.result() for future in under_way]
 
     def _observer(self, case: Case, ground: Ground) -> Callable[[Subject], Observation | SubjectError]:
@@ -263,10 +265,6 @@ class Engine:
             self._pool = None
         self._reaper.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _sleeps(job: Job) -> bool:
-    return job.entry.case.naps() >= SLEEPY
 
 
 def _calibrate() -> float:

@@ -18,7 +18,6 @@ from threading import Event
 from typing import Literal
 
 from . import catalog, dialects, suite
-from .cases import SLEEPY
 from .catalog import Catalog, Entry
 from .engine import Engine, Options
 from .errors import SubjectError, UsageError
@@ -282,5 +281,5 @@ def ask(
 
 
 def _touches(entry: Entry, fault: Fault) -> bool:
-    awake = entry.case.naps() < SLEEPY and not entry.case.slow
+    awake = not entry.case.sleepy and not entry.case.slow
     return awake and (entry.dialect in fault.dialects or entry.dialect == "core")

@@ -114,7 +114,7 @@ def find_world_folder() -> Path:
     Raises HarnessError when neither can be written and executed from.
     """
     memory, temporary = Path("/dev/shm"), Path(tempfile.gettempdir())
-    if _is_tmpfs(memory) and _serves(memory) and _free(memory) >= ROOM:
+    if _is_tmpfs(memory) and _serves(memory) and free_bytes(memory) >= ROOM:
         return memory
     if _serves(temporary):
         return temporary
@@ -131,7 +131,8 @@ def _serves(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK) and not flags & getattr(os, "ST_NOEXEC", 0)
 
 
-def _free(folder: Path) -> int:
+def free_bytes(folder: Path) -> int:
+    """How much can still be written below a folder."""
     state = os.statvfs(folder)
     return state.f_bavail * state.f_frsize
 

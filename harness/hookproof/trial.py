@@ -15,7 +15,7 @@ from .dialects import Dialect
 from .errors import DialectError, HarnessError, HookproofError, SubjectError, TimedOut
 from .layout import World, clear_away, lay_out
 from .liveness import Liveness
-from .probe import ProbeKit
+from .probe import ProbeKit, free_bytes
 from .protocol import HelloAnswer, RunAnswer
 from .results import CaseResult, Check, Moment, Status
 from .selection import Job
@@ -163,7 +163,7 @@ def _record(
 
 def _no_room(folder: Path) -> bool:
     state = os.statvfs(folder)
-    return state.f_bavail * state.f_frsize < ROOM_OF_A_CASE or (state.f_files > 0 and state.f_favail < FILES_OF_A_CASE)
+    return free_bytes(folder) < ROOM_OF_A_CASE or (state.f_files > 0 and state.f_favail < FILES_OF_A_CASE)
 
 
 def _status(checks: list[Check], entry: Entry) -> Status:
