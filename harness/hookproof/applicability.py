@@ -93,6 +93,8 @@ def event_of(step: CaseStep, dialect: Dialect) -> str:
 
 def _of_handler(handler: Handler, dialect: Dialect) -> set[str]:
     wanted: set[str] = set()
+    if handler.kind != "command":
+        wanted.add(handler.kind)
     if handler.event is not None and handler.event in dialect.event_features:
         wanted.add(dialect.event_features[handler.event])
     if handler.matcher is not None:

@@ -16,6 +16,7 @@ from .protocol import Approval, Decision, Outcome, Verdict
 Level = Literal["must", "should", "may"]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 ProbeName = Annotated[str, Meta(pattern=r"^(h[1-9][0-9]*|t[1-9][0-9]*)$")]
+HandlerKind = Literal["command", "http", "mcp_tool", "prompt", "agent"]
 Signal = Literal["TERM", "KILL", "INT", "HUP", "SEGV", "ABRT", "PIPE", "USR1"]
 
 SLEEPY = 0.5
@@ -94,6 +95,12 @@ class Handler(Strict):
 
     event: str | None = None
     """The event that it is configured for; absent: the one that the stimulus fires first."""
+    kind: HandlerKind = "command"
+    """What stands in the settings. With another kind than command, the probe runs behind a server of the harness."""
+    status: Annotated[int, Meta(ge=200, le=599)] = 200
+    """http: the status of the answer; `signal` ends the connection without one."""
+    headers: dict[str, str] = {}
+    """http: further headers of the answer."""
     say: Say | Annotated[list[Say], Meta(min_length=1)] | None = None
     """One answer, or one per run of this probe: the last repeats."""
     raw: str | None = None

@@ -65,10 +65,12 @@ class Engine:
         self._reaper = Reaper()
         self._folder = Path(tempfile.mkdtemp(prefix="hookproof-", dir=place))
         self._pool: Pool | None = None
+        self._kit: ProbeKit | None = None
         self._futures: dict[str, Future[CaseResult]] = {}
         self._streak = _Streak()
         try:
             self._reaper.add_folder(self._folder)
+            self._kit = ProbeKit(self._folder)
             home = self._folder / "home"
             home.mkdir()
             limits = Limits()
@@ -79,7 +81,7 @@ class Engine:
             self.jobs = selection.select(self.catalog, self._chosen, self.hello, options)
             self.properties = selection.properties(self._chosen, self.hello, options)
             self._bench = trial.Bench(
-                kit=ProbeKit(self._folder),
+                kit=self._kit,
                 folder=self._folder,
                 hello=self.hello,
                 scale=_calibrate(),
@@ -263,6 +265,8 @@ class Engine:
         if self._pool is not None:
             self._pool.close()
             self._pool = None
+        if self._kit is not None:
+            self._kit.close()
         self._reaper.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

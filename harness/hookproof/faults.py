@@ -232,7 +232,8 @@ def _asked(fault: Fault, entries: Sequence[Entry], known: Catalog, *, slow: bool
     if len(wanted) == len(others):
         return Proof(fault, untried=untried)
     # -S: a start is dear, and it finds the reference by itself; -B: nothing is left beside the fixtures
-    runner = shlex.join([sys.executable, "-B", "-S", str(fault.path.absolute())])
+    libraries = any(h.kind != "command" for e in entries if e.id in wanted for h in e.case.handlers)
+    runner = shlex.join([sys.executable, "-B", *([] if libraries else ["-S"]), str(fault.path.absolute())])
     try:
         results = ask(runner, wanted, known, fault.dialects, slow=slow, stop=stop)
     except SubjectError as error:

@@ -35,6 +35,8 @@ class World:
     probes: Path
     request: Run
     handlers: tuple[str, ...]
+    token: str | None = None
+    """Its place behind the server of the harness, where it has handlers that are no command."""
 
 
 def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKit, folder: Path) -> World:
@@ -44,12 +46,13 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
     Raises HarnessError when the folders cannot be made, DialectError for what the dialect cannot say.
     """
     name = secrets.token_hex(10)
+    token = kit.loopback.token() if any(handler.kind != "command" for handler in case.handlers) else None
     root = Path(f"{folder}/w{name[:12]}")
     project, home, probes = Path(f"{root}/project"), Path(f"{root}/home"), Path(f"{root}/p")
     try:
         for made in (root, project, home, probes):
             os.mkdir(made)
-        commands = _place_handlers(case, dialect, version, kit, probes)
+        commands = _place_handlers(case, dialect, version, kit, probes, token)
         settings = _write_settings(case, dialect, version, commands, project, home)
         _link(case.links, commands, project)
         steps = _steps(case, kit, probes, dialect)
@@ -73,10 +76,12 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
         permission=Permission(verdict=case.permission.verdict, approver=case.permission.approver),
         steps=steps,
     )
-    return World(root, project, home, probes, request, tuple(commands))
+    return World(root, project, home, probes, request, tuple(commands), token)
 
 
-def _place_handlers(case: Case, dialect: Dialect, version: str, kit: ProbeKit, probes: Path) -> dict[str, Placed]:
+def _place_handlers(
+    case: Case, dialect: Dialect, version: str, kit: ProbeKit, probes: Path, token: str | None
+) -> dict[str, Placed]:
     default = event_of(case.stimuli()[0], dialect)
     placed = {}
     for number, handler in enumerate(case.handlers, 1):
@@ -84,7 +89,10 @@ def _place_handlers(case: Case, dialect: Dialect, version: str, kit: ProbeKit, p
         event = handler.event or default
         act = _act_of_handler(handler, case, name, event, dialect, version)
         named = _with_its_tool(handler, dialect) if case.neutral else handler
-        placed[name] = Placed(named, name, event, str(kit.place(probes, name, act)))
+        address = str(kit.place(probes, name, act))
+        if handler.kind != "command" and token is not None:
+            address = kit.loopback.serve(token, name, address, handler.status, handler.headers)
+        placed[name] = Placed(named, name, event, address)
     return placed
 
 
@@ -219,8 +227,10 @@ def _has_lone_surrogate(value: Any) -> bool:
     return False
 
 
-def clear_away(world: World) -> None:
+def clear_away(world: World, kit: ProbeKit) -> None:
     """Remove a world. Most hold only what we wrote and what the probes did: that needs no walk through a tree."""
+    if world.token is not None:
+        kit.loopback.forget(world.token)
     settings = dict.fromkeys(os.path.dirname(settings.path) for settings in world.request.settings)
     try:
         for place in (*settings, f"{world.probes}", f"{world.home}", f"{world.project}"):

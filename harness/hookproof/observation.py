@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 from msgspec import UNSET
@@ -12,7 +11,7 @@ from .cases import Case
 from .errors import BadAnswer, HarnessError
 from .ground import Ground, Observation
 from .judge import calls_of
-from .layout import lay_out
+from .layout import clear_away, lay_out
 from .liveness import Liveness
 from .protocol import RunAnswer
 from .results import Moment
@@ -34,7 +33,7 @@ def observe(case: Case, ground: Ground, subject: Subject, bench: Bench) -> Obser
         return _observed(case, seen, reply.answer)
     finally:
         subject.settle()
-        shutil.rmtree(world.root, ignore_errors=True)
+        clear_away(world, bench.kit)
 
 
 def _observed(case: Case, seen: ledger.Ledger, answer: RunAnswer) -> Observation:

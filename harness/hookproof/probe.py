@@ -18,11 +18,15 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
 
 from .cases import Child
 from .dialects import Answer
 from .errors import HarnessError
+
+if TYPE_CHECKING:
+    from .loopback import Loopback
 
 INLINE = 4096
 """Longer texts (in bytes), and those with a NUL, lie in a file of their own."""
@@ -60,6 +64,8 @@ class ProbeKit:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._loopback: Loopback | None = None
+        self._lock = Lock()
         program = folder.absolute() / "probe"
         self._program = str(program)
         try:
@@ -70,6 +76,20 @@ class ProbeKit:
             raise HarnessError(
                 f"cannot write the probes' program into {folder}: {error.strerror}", "set TMPDIR to a folder that can be written"
             ) from error
+
+    @property
+    def loopback(self) -> Loopback:
+        """The server behind which the probes of handlers answer that are no command; made when first asked for."""
+        from .loopback import Loopback  # most runs have no such handler, and an HTTP server costs time to import
+
+        with self._lock:
+            self._loopback = self._loopback or Loopback()
+            return self._loopback
+
+    def close(self) -> None:
+        """Stop the server, where there is one."""
+        if self._loopback is not None:
+            self._loopback.close()
 
     def place(self, folder: Path, name: str, act: Act) -> Path:
         """Lay a probe down in a world's ledger folder, which exists; gives the path to configure as command.

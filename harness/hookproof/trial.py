@@ -116,7 +116,7 @@ def _ask(
                 witness(world, seen, reply.answer, result)
     finally:
         subject.settle()
-        clear_away(world)
+        clear_away(world, bench.kit)
 
 
 def _record(

@@ -81,7 +81,7 @@ def answer(line: bytes) -> dict[str, Any]:
 
 def hello() -> dict[str, Any]:
     """What the reference is and can do."""
-    features = [feature for dialect in dialects.KNOWN for feature in dialects.FEATURES[dialect]]
+    features = [feature for dialect in dialects.KNOWN for feature in dialects.features(dialect)]
     return {
         "protocol": PROTOCOL,
         "lasting": True,

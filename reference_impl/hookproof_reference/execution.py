@@ -18,7 +18,7 @@ Finishing = Generator[tuple[int, Ended], None, None]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a handler did. Exactly one of exit, signal, timed_out, cannot_start and background tells how it ended."""
+    """What a handler did. Exactly one of exit, signal, timed_out, cannot_start, background and error tells how it ended."""
 
     handler: Configured
     exit: int | None = None
@@ -31,6 +31,8 @@ class Ran:
     """0 for the first of these handlers that ended, 1 for the second, ..."""
     background: Background | None = None
     """It asked to run on in the background, and nothing else is known of it."""
+    error: str | None = None
+    """Why there is no answer, where somebody was asked and no program run."""
 
 
 def run_all(
@@ -80,4 +82,5 @@ def _ran(handler: Configured, ended: Ended, finished: int) -> Ran:
         ended.stderr,
         finished,
         ended.background,
+        ended.error,
     )

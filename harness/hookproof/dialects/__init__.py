@@ -25,14 +25,14 @@ KNOWN: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A handler with the command that starts its probe, ready for a settings file."""
+    """A handler with what leads to its probe, ready for a settings file."""
 
     handler: Handler
     name: str
     """h1, h2, ..."""
     event: str
     command: str
-    """The probe's absolute path."""
+    """The probe's absolute path; of a handler that is no command, the URL behind which it answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class ClaudeCode:
         """One matcher group for each handler, in the order given."""
         events: dict[str, list[dict[str, Any]]] = {}
         for placed in handlers:
-            entry: dict[str, Any] = {"type": "command", "command": placed.command}
+            entry = _entry(placed)
             if given(placed.handler.timeout):
                 entry["timeout"] = placed.handler.timeout
             if placed.handler.if_ is not None:
@@ -104,6 +104,15 @@ class ClaudeCode:
         if specific:
             body["hookSpecificOutput"] = {"hookEventName": event, **specific}
         return Answer(stdout=json.dumps(body))
+
+
+def _entry(placed: Placed) -> dict[str, Any]:
+    """What names the handler, by its kind."""
+    if placed.handler.kind == "http":
+        return {"type": "http", "url": placed.command}
+    if placed.handler.kind != "command":
+        raise DialectError(f"claude-code: a handler of kind {placed.handler.kind} cannot be written down yet")
+    return {"type": "command", "command": placed.command}
 
 
 DIALECT = ClaudeCode()

@@ -74,6 +74,9 @@ FEATURES: dict[str, tuple[str, ...]] = {
 }
 """Dialect -> the features of the runner protocol that it has; the handshake declares the union."""
 
+OPTIONAL: dict[str, dict[str, str]] = {"claude-code": {"http": "httpx"}}
+"""Dialect -> the features that are there only with a library -> that library."""
+
 
 READ_ONLY: dict[str, tuple[str, ...]] = {
     "codex": ("0.171.0",),
@@ -104,6 +107,13 @@ def load(name: str) -> Dialect:
 
     module = import_module(f".{dialect.replace('-', '_')}", __name__)
     return module.DIALECTS[version or KNOWN[dialect][-1]]  # type: ignore[no-any-return]
+
+
+def features(dialect: str) -> tuple[str, ...]:
+    """The features of a dialect, with the kinds of handlers whose libraries are installed."""
+    from importlib.util import find_spec
+
+    return (*FEATURES[dialect], *(kind for kind, library in OPTIONAL.get(dialect, {}).items() if find_spec(library)))
 
 
 def readable() -> list[dict[str, str | bool]]:

@@ -34,3 +34,5 @@ class Ended:
     stderr: str = ""
     background: Background | None = None
     """It has not ended: it asked to be left alone, and here it is."""
+    error: str | None = None
+    """Why there is no answer, where somebody was asked and no program run."""

@@ -18,10 +18,19 @@ from typing import NamedTuple
 
 from . import Ended, Place
 from .background import Background
+from .inquiry import Inquiry, Question
 from .tree import Tree
 
 CAP = 1_000_000
 """Bytes of stdout, and of stderr, that are kept: half from the beginning, half from the end (observed in lecode)."""
+
+
+class Ask(NamedTuple):
+    """One question to put, beside the programs."""
+
+    question: Question
+    limit: float | None
+    """Seconds; None: none."""
 
 
 class Job(NamedTuple):
@@ -68,21 +77,20 @@ def run(argv: Sequence[str], stdin: bytes, place: Place, limit: float | None = N
 
 
 def run_together(
-    jobs: Sequence[tuple[Sequence[str], bytes, float | None] | Job], place: Place, manners: Manners = PLAIN
+    jobs: Sequence[tuple[Sequence[str], bytes, float | None] | Job | Ask], place: Place, manners: Manners = PLAIN
 ) -> Generator[tuple[int, Ended], None, None]:
     """Starts all at once; gives (number, how it ended) in the order in which they end.
 
     Whoever stops to iterate (`close()`) kills what is still under way.
     """
     os.stat(place.cwd)
-    children: dict[int, _Child] = {}
-    streams: dict[int, tuple[int, _Child]] = {}
+    children: dict[int, _Child | Inquiry] = {}
+    streams: dict[int, tuple[int, _Child | Inquiry]] = {}
     poller = select.poll()
     try:
         for number, job in enumerate(jobs):
-            argv, stdin, limit, own = Job(*job)
             try:
-                child = _Child(argv, stdin, own or place, limit, manners)
+                child = Inquiry(*job) if isinstance(job, Ask) else _started(Job(*job), place, manners)
             except (OSError, ValueError) as error:
                 yield number, Ended(cannot_start=str(error))
                 continue
@@ -107,7 +115,7 @@ def run_together(
                         poller.unregister(fd)
                         del streams[fd]
                     del children[number]
-                    if leaves:
+                    if leaves and isinstance(child, _Child):
                         yield number, Ended(background=Background(child))
                         continue
                     assert ended is not None
@@ -120,6 +128,10 @@ def run_together(
         for child in children.values():
             child.kill()
             child.close()
+
+
+def _started(job: Job, place: Place, manners: Manners) -> _Child:
+    return _Child(job.argv, job.stdin, job.place or place, job.limit, manners)
 
 
 def start(argv: Sequence[str], stdin: bytes, place: Place, manners: Manners) -> Background:
@@ -138,7 +150,7 @@ def kill_all() -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _patience(children: dict[int, _Child]) -> int | None:
+def _patience(children: dict[int, _Child | Inquiry]) -> int | None:
     """Milliseconds until somebody must be looked at although no stream has moved; None: no need."""
     now = time.monotonic()
     waits = [child.deadline - now for child in children.values() if child.deadline is not None]

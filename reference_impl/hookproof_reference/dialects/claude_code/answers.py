@@ -71,6 +71,13 @@ class Said(Answer):
 
 def label(ran: Ran) -> str:
     """The handler as messages name it: its command, with its arguments as they stand in the settings."""
+    kind, options = ran.handler.kind, ran.handler.options
+    if kind == "http":
+        return str(options.get("url"))
+    if kind == "mcp_tool":
+        return f"{options.get('server')}/{options.get('tool')}"
+    if kind != "command":
+        return str(options.get("prompt"))
     return " ".join([ran.handler.command, *(ran.handler.arguments or ())])
 
 
@@ -93,6 +100,8 @@ def _said(ran: Ran, event: str, version: Version) -> Said:
         raise Failed("cannot-start", f"cannot start: {ran.cannot_start}")
     if ran.timed_out:
         raise Failed("timeout", f"timed out after {ran.handler.timeout:g}s")
+    if ran.error is not None:
+        raise Failed("exit", ran.error)
     blocks = ran.exit == 2 and event not in EXIT_2_WITHOUT_EFFECT
     body = parsed(ran.stdout)
     if body is not None and body.get("async") is True:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ... import envelopes, execution, merging, reading
 from ...execution import Finishing, Ran
-from ...handlers import Ended, Place, Unsupported, command, process
+from ...handlers import Ended, Place, command, process
 from ...handlers.background import Background
+from ...handlers.inquiry import Question
 from ...merging import Merged
 from ...settings import Configured, Loaded
-from . import answers, environment, events, matchers, rules
+from . import answers, environment, events, kinds, matchers, rules
 from .answers import Said
 from .environment import EnvFiles
 from .events import Scene
@@ -79,9 +80,11 @@ class Hooks:
         chosen = self.choose(event, envelope)
         if not chosen:
             return Heard()
-        for handler in chosen:
-            if handler.kind != "command":
-                raise Unsupported(handler.kind)
+        questions = {
+            number: kinds.question(kinds.Asked(handler, event, envelope, self))
+            for number, handler in enumerate(chosen)
+            if handler.kind != "command"
+        }
 
         def go_on(ran: Ran) -> bool:
             return not first_verdict or reading.read(ran, event, self.dialect).verdict is None
@@ -92,7 +95,7 @@ class Hooks:
             self.place_of(event),
             order=self.dialect.order,
             go_on=go_on,
-            start=partial(self._start, event),
+            start=partial(self._start, event, questions),
         )
         rans.sort(key=lambda ran: ran.finished)
         self.background += [ran.background for ran in rans if ran.background is not None]
@@ -136,7 +139,9 @@ class Hooks:
         env = environment.of_handlers(self.base, event, self.scene, self.project, self.interactive, self.dialect.version)
         return Place(where, env)
 
-    def _start(self, event: str, handlers: Sequence[Configured], envelope: bytes, place: Place) -> Finishing:
+    def _start(
+        self, event: str, questions: Mapping[int, Question], handlers: Sequence[Configured], envelope: bytes, place: Place
+    ) -> Finishing:
         """All at once; those in the background are left to themselves."""
         manners = process.Manners(
             session=True,
@@ -146,8 +151,11 @@ class Hooks:
             detach=answers.goes_on_in_background,
         )
         limits = self._limits(event, handlers)
-        jobs: dict[int, process.Job] = {}
+        jobs: dict[int, process.Job | process.Ask] = {}
         for number, handler in enumerate(handlers):
+            if number in questions:
+                jobs[number] = process.Ask(questions[number], limits[number])
+                continue
             own = place
             if event in environment.ENV_FILE_EVENTS:
                 own = Place(place.cwd, {**place.env, "CLAUDE_ENV_FILE": self.env_files.next(event)})
@@ -155,6 +163,7 @@ class Hooks:
         for number, handler in enumerate(handlers):
             if handler.background:
                 job = jobs.pop(number)
+                assert isinstance(job, process.Job)  # only a command can be one of these
                 try:
                     yield number, Ended(background=process.start(job.argv, job.stdin, job.place or place, manners))
                 except (OSError, ValueError) as error:

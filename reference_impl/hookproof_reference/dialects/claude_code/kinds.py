@@ -1,0 +1,48 @@
+"""Handlers that are no command: what each kind needs, and the module that asks it.
+
+The libraries that they need are extras of the package and are imported when the first such handler runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from ...handlers import Unsupported
+from ...handlers.inquiry import Question
+from ...settings import Configured
+from .. import OPTIONAL
+
+if TYPE_CHECKING:
+    from .hooks import Hooks
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "http": ("http_handlers", "http"),
+}
+"""Kind -> the module of this package that has `question(asked)`, and the extra that installs the library it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What there is to know for who asks a handler."""
+
+    handler: Configured
+    event: str
+    envelope: Mapping[str, Any]
+    hooks: Hooks
+    """The session's: its settings (`contents`), environment (`base`), project and scene."""
+
+
+def question(asked: Asked) -> Question:
+    """How this handler is asked. Raises Unsupported for a kind that is not there or lacks its library."""
+    kind = asked.handler.kind
+    if kind not in KINDS:
+        raise Unsupported(kind)
+    module, extra = KINDS[kind]
+    if find_spec(OPTIONAL["claude-code"][kind]) is None:
+        raise Unsupported(f"{kind}: install hookproof[{extra}]")
+    put: Question = import_module(f".{module}", __package__).question(asked)
+    return put
