@@ -28,8 +28,8 @@ WIDEST = 0.25
 """A fault that fails a larger share of the cases than this changes more than one decision."""
 LONGEST = 20
 """Lines that a fault may need for its change, imports and constants not counted."""
-AT_ONCE = 2
-"""So many faults are tried side by side."""
+AT_ONCE = 6
+"""So many faults are tried side by side: most of the time their cases wait for one another, or for a limit."""
 SAMPLE = 15
 """So many of the cases that do not name a fault are asked to tell how wide it is; all of them where it looks too wide."""
 
@@ -267,7 +267,7 @@ def ask(
         dialects=tuple(dialects),
         case_ids=tuple(case_ids),
         slow=slow,
-        workers=AT_ONCE,
+        workers=2,
     )
     engine = Engine(options, known)
     try:
