@@ -160,6 +160,10 @@ def _names(case: Case) -> Iterator[Finding]:
     handlers = [f"h{number}" for number in range(1, len(case.handlers) + 1)]
     tools = [f"t{number}" for number in range(1, len(case.tool_calls()) + 1)]
     everyone = [*handlers, *tools]
+    scopes = [native.scope for native in case.settings or []]
+    for number, scope in enumerate(scopes):
+        if scope in scopes[:number]:
+            yield ("settings", number), f"a second settings file of scope {scope}: there is one for each scope"
     if case.disabled and case.settings is not None:
         yield ("disabled",), "`settings` are written to the letter: the switch stands there, or nowhere"
     for path, name in case.links.items():

@@ -144,14 +144,14 @@ def _write_settings(
         written = [("project", _switched_off(text, dialect) if case.disabled else text)]
     else:
         written = [(native.scope, _with_probes(native.text, handlers)) for native in case.settings]
+    places = {"user": f"{home}", "managed": f"{project.parent}/managed"}
     listed = []
-    taken: set[str] = set()
-    for number, (scope, text) in enumerate(written):
-        path = f"{home if scope == 'user' else project}/{dialect.settings_file}"
-        if path in taken:
-            stem, suffix = os.path.splitext(path)
-            path = f"{stem}-{number}{suffix}"
-        taken.add(path)
+    for scope, text in written:
+        if scope not in dialect.settings_files:
+            raise DialectError(
+                f"{dialect.name} has no settings file of scope {scope}", f"it has {', '.join(dialect.settings_files)}"
+            )
+        path = f"{places.get(scope, f'{project}')}/{dialect.settings_files[scope]}"
         with suppress(FileExistsError):
             os.mkdir(os.path.dirname(path))
         with open(path, "wb", buffering=0) as file:

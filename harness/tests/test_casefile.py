@@ -268,3 +268,8 @@ def test_whatever_the_types_refuse_the_walk_explains(tmp_path: Path) -> None:
 
 def test_the_format_itself_has_no_field_that_the_reader_forgets() -> None:
     assert set(CaseFile.__struct_encode_fields__) == {"format", "dialect", "family", "about", "rules", "cases"}
+
+
+def test_two_settings_files_of_one_scope_are_refused(tmp_path: Path) -> None:
+    settings = [{"scope": "local", "text": "a"}, {"text": "b"}, {"scope": "local", "text": "c"}]
+    assert "a second settings file of scope local: there is one for each scope" in said(written(tmp_path, settings=settings))

@@ -21,7 +21,7 @@ PROGRAM = "tool"
 """The program that stands in for the tools: one file in the folder of all scenes, to which each call has a link."""
 
 OWN_FILES = (
-    ("managed_settings", "managed", "managed", "managed.json"),
+    ("managed_settings", "managed", "managed", "managed-settings.json"),
     ("user_settings", "user", "home", ".claude/settings.json"),
     ("project_settings", "project", "project", ".claude/settings.json"),
     ("local_settings", "local", "project", ".claude/settings.local.json"),

@@ -50,8 +50,9 @@ class Dialect(Protocol):
     name: str
     kill_grace: float
     """Seconds after a handler's time limit until the last of its tree must be gone."""
-    settings_file: str
-    """Where the project's settings lie, below the project folder."""
+    settings_files: dict[str, str]
+    """Scope -> where its settings file lies: below the home folder for `user`, below a folder of its own for `managed`, else
+    below the project folder. A scope that the dialect does not know is absent."""
     off: dict[str, Any] | None
     """What stands at the top of a settings file, which is JSON then, and switches all handlers off; None: there is no such."""
     event_of_call: str

@@ -33,7 +33,12 @@ class ClaudeCode:
 
     name = "claude-code"
     kill_grace = 2.0
-    settings_file = ".claude/settings.json"
+    settings_files = {
+        "managed": "managed-settings.json",
+        "user": ".claude/settings.json",
+        "project": ".claude/settings.json",
+        "local": ".claude/settings.local.json",
+    }
     off = {"disableAllHooks": True}
     event_of_call = "PreToolUse"
     event_of_prompt = "UserPromptSubmit"

@@ -70,7 +70,7 @@ class Core:
 
     name = "core"
     kill_grace = 2.0
-    settings_file = ".core/hooks.json"
+    settings_files = {"user": ".core/hooks.json", "project": ".core/hooks.json"}
     off = {"enabled": False}
     event_of_call = "PreToolUse"
     event_of_prompt = "UserPromptSubmit"

@@ -15,7 +15,7 @@ class Lecode:
 
     name = "lecode"
     kill_grace = 0.5
-    settings_file = ".lecode/config.toml"
+    settings_files = {"project": ".lecode/config.toml"}
     off = None
     event_of_call = "PreToolUse"
     event_of_prompt = "UserPromptSubmit"

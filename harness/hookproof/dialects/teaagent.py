@@ -101,7 +101,7 @@ class TeaAgent:
 
     name = "teaagent"
     kill_grace = 2.0
-    settings_file = ".teaagent/hooks.json"
+    settings_files = {"project": ".teaagent/hooks.json"}
     off = {"enabled": False}
     event_of_call = "PreToolUse"
     event_of_prompt = "UserPromptSubmit"
