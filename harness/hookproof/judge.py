@@ -132,9 +132,11 @@ def _read(ledger: Ledger, probe: str, run: int = 1) -> tuple[Any, str | None]:
         return ledger.stdin_json(probe, run), None
     except KeyError:
         return None, "it never read anything"
-    except (ValueError, RecursionError):
+    except UnicodeDecodeError:
         raw = ledger.stdin(probe, run) or b""
-        return None, f"it read no JSON: {show(raw.decode('utf-8', 'replace'))!r}"
+        return None, f"what it read is no UTF-8: {show(raw.decode('utf-8', 'replace'))!r}"
+    except ValueError as error:
+        return None, f"what it read {error}"
 
 
 def _stdin(e: Evidence) -> Iterator[Check]:

@@ -7,12 +7,13 @@ write the journal itself.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from . import foreignjson
 
 Kind = Literal["start", "read", "term", "lonely", "end", "dies"]
 
@@ -101,12 +102,12 @@ class Ledger:
     def stdin_json(self, probe: str, run: int = 1) -> Any:
         """What a probe read, as JSON, tolerantly (NaN, duplicate keys, lone surrogates).
 
-        Raises ValueError when it was no JSON, KeyError when nothing was read.
+        Raises ValueError when it was none that can be read, KeyError when nothing was read.
         """
         data = self.stdin(probe, run)
         if data is None:
             raise KeyError(f"{probe} read nothing")
-        return json.loads(data.decode("utf-8", "surrogatepass"))
+        return foreignjson.loads(data.decode("utf-8", "surrogatepass"))
 
     def env(self, probe: str, run: int = 1) -> dict[str, str] | None:
         """The environment that a probe was started with; None unless the case asked for it."""

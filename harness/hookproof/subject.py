@@ -6,7 +6,6 @@ wrong with it costs the request at hand, its process tree is killed, and the nex
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from . import protocol, runnerspec
-from .errors import BadAnswer, Died, Flooded, NotProtocol, TimedOut
+from . import foreignjson, protocol, runnerspec
+from .errors import BadAnswer, Died, Flooded, NotProtocol, SubjectError, TimedOut
 from .process import Child, Heard, Limits, signal_name
 from .protocol import Hello, HelloAnswer, Run, RunAnswer
 from .reaper import Reaper
@@ -188,15 +187,10 @@ class Subject:
             raise BadAnswer(
                 f"the answer to {what} is the request: it sent the request back", _README, said=said, complained=complained
             )
-        found = _object(heard.line)
-        if found is None:
-            last = _last_line(complained)
-            raise NotProtocol(
-                f"the answer to {what} is no JSON object on one line: {said[:200]!r}" + (f" (stderr: {last!r})" if last else ""),
-                _LOGS,
-                said=said,
-                complained=complained,
-            )
+        try:
+            found = _object(heard.line)
+        except ValueError as error:
+            raise self._unreadable(child, heard, str(error), what) from None
         if heard.more.strip():
             raise NotProtocol(
                 f"more than one line came for {what}", _LOGS, said=_shown(heard.line + b"\n" + heard.more), complained=complained
@@ -206,7 +200,7 @@ class Subject:
             raise BadAnswer(f"the answer to {what} lacks {keys}", _README, said=said, complained=complained)
         try:
             answer = msgspec.convert(found, kind)
-        except (msgspec.ValidationError, RecursionError) as error:
+        except msgspec.ValidationError as error:
             raise BadAnswer(
                 f"the answer to {what}: {error}",
                 "`hookproof schema protocol` prints the form of all messages",
@@ -216,6 +210,21 @@ class Subject:
         if heard.unsent and self.lasting and kind is RunAnswer:
             raise BadAnswer(f"it answered {what} before it had read the request to its end", said=said, complained=complained)
         return answer
+
+    def _unreadable(self, child: Child, heard: Heard, why: str, what: str) -> SubjectError:
+        """A line that is no JSON object; where the runner ended in the midst of it, it is cut, and how it ended comes first."""
+        said = _shown(heard.line)
+        gone = heard.how == "ended" and child.ends_within(SETTLE_S)
+        complained = child.complained()
+        last = _last_line(complained)
+        more = f" (stderr: {last!r})" if last else ""
+        if gone and heard.line.lstrip().startswith(b"{"):
+            how = _ending(child.end())
+            words = f"the runner {how} in the midst of its answer to {what}: the line is cut after {len(heard.line)} bytes"
+            return Died(f"{words}{more}", f"the answer {why}", said=said, complained=complained)
+        if gone:
+            more = f"; the runner {_ending(child.end())}{more}"
+        return NotProtocol(f"the answer to {what} {why}{more}", _LOGS, said=said, complained=complained)
 
     def _raise_died(self, child: Child, what: str, complained: str) -> NoReturn:
         if not child.ends_within(SETTLE_S):
@@ -241,16 +250,15 @@ def _required(kind: type[HelloAnswer | RunAnswer]) -> tuple[str, ...]:
     return tuple(field.name for field in msgspec.structs.fields(kind) if field.required)
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
-    """The JSON object in a line, read tolerantly; lone surrogates become U+FFFD."""
+def _object(line: bytes) -> dict[str, Any]:
+    """The JSON object in a line, read tolerantly; lone surrogates become U+FFFD. Raises ValueError with words for it."""
     text = line.decode("utf-8", "replace").lstrip("\ufeff")
-    try:
-        found = json.loads(text)
-        if re.search(r"\\u[dD][89a-fA-F]", text):
-            found = _without_surrogates(found)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    if not text.lstrip().startswith(("{", "[")):
+        raise ValueError(f"is no JSON object on one line: {text[:200]!r}")
+    found = foreignjson.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"is a JSON list, where an object is wanted: {text[:200]!r}")
+    return _without_surrogates(found) if re.search(r"\\u[dD][89a-fA-F]", text) else found
 
 
 def _without_surrogates(value: Any) -> Any:

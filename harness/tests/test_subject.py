@@ -236,6 +236,14 @@ def test_a_script_that_the_system_refuses_is_explained(made: Callable[..., Subje
         ("sys.exit(5)", Died, "exit code 5"),
         ("time.sleep(64)", TimedOut, "within 1 s"),
         ("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(64)", TimedOut, "1 bytes and no line break"),
+        ("sys.stdout.write('{'); sys.stdout.flush(); os.kill(os.getpid(), 9)", Died, "SIGKILL in the midst .* cut after 1 bytes"),
+        ("sys.stdout.write('{'); sys.stdout.flush(); os._exit(3)", Died, "exit code 3 in the midst"),
+        ("sys.stdout.write('oh'); sys.stdout.flush(); os._exit(3)", NotProtocol, "'oh'; the runner ended with exit code 3"),
+        ("print('{\"id\": ' + '[' * 100_000 + ']' * 100_000 + '}', flush=True)", NotProtocol, "is nested deeper than 200 levels"),
+        ("print('{\"id\": ' + '7' * 100_000 + '}', flush=True)", NotProtocol, "holds an integer of 100000 digits"),
+        ("print('{\"id\": tru}', flush=True)", NotProtocol, "is no JSON at character 8 .expecting value.: .*tru"),
+        ("print('{} {}', flush=True)", NotProtocol, "has more behind its first JSON value"),
+        ("print('[]', flush=True)", NotProtocol, "is a JSON list, where an object is wanted"),
     ],
 )
 def test_what_goes_wrong_costs_one_request_and_the_next_one_works(
