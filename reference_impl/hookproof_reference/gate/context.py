@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,15 @@ FileKind = Literal[
 
 
 _KNOWN_EVENTS = frozenset(EVENTS_332)
+
+
+def _json(path: Path) -> dict[str, object]:
+    """A JSON object that lies beside the settings; empty where there is none that can be read."""
+    try:
+        read = json.loads(path.read_bytes()[:262144])
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 class Group:
@@ -133,6 +143,13 @@ class Context:
             for handler in self.handlers
             if handler.event in _KNOWN_EVENTS and ("type" in handler.node.value or "hooks" not in handler.node.value)
         ]
+
+    @cached_property
+    def mcp_servers(self) -> tuple[str, ...]:
+        """The servers of the project's .mcp.json (of the plugin's, for a plugin); there may be others elsewhere."""
+        folder = self.plugin if self.kind in ("plugin-hooks", "plugin-manifest") else self.project
+        servers = _json(folder / ".mcp.json").get("mcpServers") if folder is not None else None
+        return tuple(servers) if isinstance(servers, dict) else ()
 
     @cached_property
     def text_of(self) -> dict[Path, str | None]:

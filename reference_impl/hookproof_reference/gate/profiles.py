@@ -55,6 +55,9 @@ BLOCKING_EVENTS = frozenset({
 
 HANDLER_TYPES: tuple[str, ...] = ("command", "http", "mcp_tool", "prompt", "agent")
 
+UNDOCUMENTED_EVENTS = frozenset({"PreModelSwitch", "PostModelSwitch", "PreSkillShellCommand"})
+"""Events of 2.1.332 of which no document says what they heed. (observed)"""
+
 LATEST = (2, 1, 332)
 OLDER = (2, 1, 178)
 

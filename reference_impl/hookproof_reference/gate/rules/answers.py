@@ -99,7 +99,7 @@ def _check_stream(context: Context) -> Iterator[Found]:
         trait = each.traits.first("json-on-stderr")
         if (
             trait is not None
-            and not each.traits.has("json", "exit-2")
+            and not (each.traits.has("json") or each.traits.ends_with_2)
             and each.traits.has("decision-word", "legacy-decision", "event-name")
         ):
             yield context.at(
@@ -165,7 +165,7 @@ def _check_word(context: Context) -> Iterator[Found]:
     for each in _of_events(context):
         trait = each.traits.first("unknown-word")
         foreign = each.traits.first("foreign-answer") or next(
-            (t for t in each.traits.all("legacy-decision") if t.text == "deny" and not each.traits.has("exit-2")), None
+            (t for t in each.traits.all("legacy-decision") if t.text == "deny" and not each.traits.ends_with_2), None
         )
         if foreign is not None and each.event in profiles.BLOCKING_EVENTS:
             yield context.at(
@@ -270,7 +270,7 @@ def _check_deprecated(context: Context) -> Iterator[Found]:
 def _check_continue(context: Context) -> Iterator[Found]:
     for each in _of_events(context, "PreToolUse"):
         trait = each.traits.first("continue-false")
-        if trait is not None and not each.traits.has("deny", "exit-2", "block", "ask"):
+        if trait is not None and not (each.traits.has("deny", "block", "ask") or each.traits.ends_with_2):
             yield context.at(
                 each.launch.handler.key("command"),
                 f"{each.where(trait)} says continue:false: the tool still runs, and only then the loop ends",

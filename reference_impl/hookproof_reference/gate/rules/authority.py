@@ -48,7 +48,8 @@ def _check_override(context: Context) -> Iterator[Found]:
         if (
             each.event not in ("PreToolUse", "PermissionRequest")
             or not each.traits.has("allow")
-            or each.traits.has("deny", "exit-2")
+            or each.traits.has("deny")
+            or each.traits.ends_with_2
         ):
             continue
         condition = each.launch.handler.text("if")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from .. import profiles
 from ..context import Context
@@ -11,7 +12,8 @@ from ..finding import Found
 from ..launch import Launch, launches
 from ..pattern import pattern
 from ..rule import Example, rule
-from ..script.seen import is_guard, seen
+from ..script.seen import Seen, is_guard, seen
+from ..script.traits import UNREADABLE
 from ..vocabulary import names_of, pattern_of
 from . import answers as answers
 from . import authority as authority
@@ -58,10 +60,20 @@ def _check_exit(context: Context) -> Iterator[Found]:
         if only_step is not None and only_step.name in ("grep", "egrep", "rg", "test", "[") and each.event == "PreToolUse":
             yield context.at(each.launch.handler.key("command"), f"{only_step.name} ends with 0 or 1 and never refuses with 2")
             continue
+        if each.inline and each.event == "PreToolUse" and each.launch.script is None and _exits_1_on_a_hit(each):
+            yield context.at(
+                each.launch.handler.key("command"),
+                "the command ends with 1 where its test is met: an error, and the call goes on",
+            )
+            continue
         for trait in traits.all("exit-other"):
             says_no = re.search(_NO_WORDS, trait.text, re.I) is not None
             # without any other way to refuse, an exit code is the refusal
-            only = not traits.has("exit-2", "deny", "block", "result-dropped") and traits.has("says-no", "exit-text")
+            only = (
+                not traits.ends_with_2
+                and not traits.has("deny", "block", "result-dropped")
+                and traits.has("says-no", "exit-text")
+            )
             if says_no or only:
                 yield context.at(
                     each.launch.handler.key("command"),
@@ -73,6 +85,7 @@ def _check_exit(context: Context) -> Iterator[Found]:
             if (
                 each.event == "PreToolUse"
                 and told is not None
+                and not traits.ends_with_2
                 and not traits.has(*_WAYS_TO_REFUSE)
                 and re.search(_SAID_NO, each.text, re.I)
             ):
@@ -82,8 +95,19 @@ def _check_exit(context: Context) -> Iterator[Found]:
                 )
 
 
+def _exits_1_on_a_hit(each: Seen) -> bool:
+    """`grep -q mkfs && exit 1`, without a word and without any other way to refuse."""
+    if each.traits.ends_with_2 or each.traits.has(*_WAYS_TO_REFUSE[1:]):
+        return False
+    return any(
+        test.name in ("grep", "egrep", "fgrep", "rg", "test", "[", "[[") and test.then == "&&"
+        and then.name == "exit" and then.arguments not in ([], ["0"], ["2"])
+        for test, then in pairwise(each.launch.steps)
+    )  # fmt: skip
+
+
 _WAYS_TO_REFUSE = (
-    "exit-2", "exit-other", "deny", "ask", "block", "json", "result-dropped", "decision-word", "continue-false", "foreign-answer",
+    "exit-other", "deny", "ask", "block", "json", "result-dropped", "decision-word", "continue-false", "foreign-answer",
     "no-entry-point", "exit-in-pipe",
 )  # fmt: skip
 _SAID_NO = r"\b(?:blocked|denied|refused|rejected|forbidden)\b"
@@ -117,6 +141,7 @@ def _check_swallowed(context: Context) -> Iterator[Found]:
     said = {
         "trap-exit": "ends with 0 whatever happens, by its trap",
         "exit-in-pipe": "ends only the loop behind the pipe with 2, not the script",
+        "exit-lost": "calls {0} in another process: its exit code 2 ends that one, not the script",
         "exit-swallowed": "catches {0}, and with it its own exit",
         "result-dropped": "calls {0}() and does not end with what it returns",
     }
@@ -236,9 +261,10 @@ def _check_late(context: Context) -> Iterator[Found]:
             event in profiles.BLOCKING_EVENTS
             or event not in profiles.EVENTS_332
             or event in ("PermissionDenied", "SubagentStart")
+            or event in profiles.UNDOCUMENTED_EVENTS
         ):
             continue
-        trait = each.traits.first("exit-2")
+        trait = next((t for t in each.traits.all("exit-2") if t.text != UNREADABLE), None)
         if event in ("PostToolUse", "PostToolUseFailure"):
             # 2 and block are how one tells the model about a result; only a guard of the input is too late
             denied = each.traits.first("deny")
@@ -283,7 +309,7 @@ def _check_stop(context: Context) -> Iterator[Found]:
     for each in seen(context):
         if (
             each.event in ("Stop", "SubagentStop")
-            and each.traits.has("exit-2", "block")
+            and (each.traits.ends_with_2 or each.traits.has("block"))
             and not each.traits.has("stop-hook-active")
             and not _OWN_LIMIT.search(each.text)
         ):
@@ -321,8 +347,9 @@ def _check_writers(context: Context) -> Iterator[Found]:
         ):
             continue
         caught = {tool for tool in _WRITERS if _matches(matcher, tool)}
-        if not caught & {"Write", "Edit"} or _matches(matcher, "mcp__files__write"):
+        if not caught & {"Write", "Edit"}:
             continue
+        by_mcp = _writes_by_mcp(matcher)
         others = {
             tool
             for group in context.groups
@@ -330,15 +357,33 @@ def _check_writers(context: Context) -> Iterator[Found]:
             for tool in _WRITERS
             if _matches(group.matcher.text or "", tool)
         }
+        by_mcp = by_mcp or any(
+            _writes_by_mcp(group.matcher.text)
+            for group in context.groups
+            if group.event.key == "PreToolUse" and group.matcher is not None and group.matcher.text
+        )
         missed = [tool for tool in _WRITERS if tool not in caught | others]
         node = launch.handler.group.matcher
-        if missed and node is not None:
-            grave = "Write" in missed or "Edit" in missed
-            yield context.at(
-                node,
-                f'the guard sees "{matcher}" and not {" or ".join(missed)}, nor MCP tools that write',
-                severity=None if grave else "info",
-            )
+        if node is None or not (missed or not by_mcp):
+            continue
+        server = None if by_mcp else next((name for name in context.mcp_servers if _FILE_SERVER.search(name)), None)
+        unseen = [*missed, *([] if by_mcp else [f"the tools of {server}" if server is not None else "MCP tools that write"])]
+        yield context.at(
+            node,
+            f'the guard sees "{matcher}" and not {" or ".join(unseen)}',
+            severity=None if "Write" in missed or "Edit" in missed or server is not None else "info",
+        )
+
+
+_FILE_SERVER = pattern(r"file|(?:\A|[-_])fs(?:\Z|[-_])|editor|serena|desktop-commander|text-edit", re.I)
+"""Names of servers whose tools write files."""
+
+
+def _writes_by_mcp(matcher: str) -> bool:
+    return any(
+        _matches(matcher, tool)
+        for tool in ("mcp__files__write", "mcp__filesystem__write_file", "mcp__fs__edit_file", "mcp__filesystem__edit_file")
+    )
 
 
 def _matches(matcher: str, tool: str) -> bool:

@@ -20,7 +20,7 @@ from .scripts import _SHELLS, _project
     title="The script reads its input where there is none",
     consequence="every call passes",
     remedy="Read all of stdin to its end and parse it as JSON; the names are tool_name and tool_input.",
-    source="public reports B078 and B123; observed",
+    source="public reports B078, B080 and B123; observed",
     bad=(
         _project(_SHELLS + 'case $TOOL_INPUT in *mkfs*) echo "no mkfs" >&2; exit 2 ;; esac\n'),
         _project(
@@ -38,6 +38,7 @@ from .scripts import _SHELLS, _project
             'json.load(sys.stdin)["toolInput"]["command"]:\n    sys.exit(2)\n',
             "refuse.py",
         ),
+        _project(_SHELLS + "PAYLOAD=$(cat)\nexport PAYLOAD\npython3 -m refuse || exit 2\n"),
     ),
     good=_project(
         '#!/usr/bin/env python3\nimport json\nimport sys\n\nif "mkfs" in '
@@ -50,6 +51,7 @@ def _check_input(context: Context) -> Iterator[Found]:
         "input-variable": "reads {0}, which nobody sets; the input arrives on stdin",
         "input-argument": "parses {0}, which is empty; the input arrives on stdin",
         "partial-read": "reads the pipe once: of a long payload that is a part only",
+        "payload-in-environment": "puts the whole input into the environment, as {0}: with a long one no program starts any more",
         "payload-key": 'looks for "{0}", which the payload does not have (tool_name, tool_input, session_id)',
     }
     for launch in launches(context):
@@ -64,9 +66,9 @@ def _check_input(context: Context) -> Iterator[Found]:
                 yield context.at(
                     each.launch.handler.key("command"),
                     f"{each.where(trait)} {words.format(trait.text)}",
-                    severity="warning" if kind in ("partial-read", "payload-key") else None,
+                    severity="warning" if kind in ("partial-read", "payload-key", "payload-in-environment") else None,
                     consequence="some calls pass"
-                    if kind == "partial-read"
+                    if kind in ("partial-read", "payload-in-environment")
                     else ("value empty" if not each.traits.refuses else None),
                 )
                 break

@@ -257,19 +257,34 @@ def _by_sh(each: Seen) -> bool:
     title="The script cannot be read by its interpreter",
     consequence="every call passes",
     remedy="Run the script once by hand.",
-    source="observed: Python ends with 1, and the call passes",
-    bad=_project("#!/usr/bin/env python3\nimport sys\n\nif True\n    sys.exit(2)\n", "refuse.py"),
-    good=_project("#!/usr/bin/env python3\nimport sys\n\nsys.exit(2)\n", "refuse.py"),
+    source="observed: Python ends with 1, and the call passes; sh ends with 2, and every call is refused",
+    bad=(
+        _project("#!/usr/bin/env python3\nimport sys\n\nif True\n    sys.exit(2)\n", "refuse.py"),
+        _project(_SHELLS + 'case $(cat) in *mkfs*) echo "no mkfs" >&2; exit 2 ;;\n'),
+        _settings("", command="if grep -q mkfs; then echo no >&2; exit 2"),
+    ),
+    good=(
+        _project("#!/usr/bin/env python3\nimport sys\n\nsys.exit(2)\n", "refuse.py"),
+        _project(_SHELLS + _REFUSE),
+        _settings("", command="if grep -q mkfs; then echo no >&2; exit 2; fi"),
+    ),
 )
 def _check_syntax(context: Context) -> Iterator[Found]:
     for each in seen(context):
         trait = each.traits.first("syntax-error")
-        # Python 2's print, or a script that another interpreter runs, is told elsewhere
-        if (
-            trait is not None
-            and not each.inline
-            and (each.launch.interpreter is None or INTERPRETERS.get(each.launch.interpreter) == "python")
-        ):
+        if trait is None:
+            continue
+        shell = each.traits.language in ("sh", "bash")
+        run_by = INTERPRETERS.get(each.launch.interpreter or "")
+        # a script that another language's interpreter runs is told elsewhere, and so is python -c
+        if shell and (each.inline or run_by in (None, "sh", "bash")):
+            refused = each.event in profiles.BLOCKING_EVENTS
+            yield context.at(
+                each.launch.handler.key("command"),
+                f"{each.where(trait)}: {trait.text}; a shell ends with 2 there" + (" and refuses every call" if refused else ""),
+                consequence="every call refused" if refused else "cannot start",
+            )
+        elif not shell and not each.inline and run_by in (None, "python"):
             yield context.at(
                 each.launch.handler.key("command"), f"{each.where(trait)}: {trait.text}", consequence=_opens(each.launch)
             )

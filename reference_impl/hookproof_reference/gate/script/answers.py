@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from ..pattern import pattern
 from .traits import Traits, line_of
@@ -10,6 +12,7 @@ from .traits import Traits, line_of
 _EVENT = pattern(r"""["']?hookEventName["']?\s*[:=]\s*(?:["'](\w+)["']|([\w$.\[({]))""")
 _DECISION = pattern(r"""["']?permissionDecision["']?\s*[:=]\s*["']([^"'$\s{}]*)["']""")
 _ANY_DECISION = pattern(r"""["']?permissionDecision["']?\s*[:=]|["']permissionDecision["']\]""")
+_COMPUTED = pattern(r"""["']?permissionDecision["']?\s*[:=]\s*(?!["']\w)["'\\]*(?:\$\{?)?([A-Za-z_]\w*)\b(?![(.])([^\n]*)""")
 _LEGACY = pattern(r"""(?<![A-Za-z])["']?decision["']?\s*[:=]\s*["'](\w+)["']""")
 _CONTINUE = pattern(r"""["']?continue["']?\s*:\s*(?:false|False)\b""")
 _CONTEXT = pattern(r"""["']?additionalContext["']?\s*[:=]""")
@@ -35,9 +38,8 @@ def read_answers(code: str, traits: Traits) -> None:
     events = list(_EVENT.finditer(code))
     for match in events:
         traits.add("event-name" if match[1] else "event-name-computed", line_of(code, match.start()), match[1] or "")
-    for match in _DECISION.finditer(code):
-        word = match[1]
-        line = line_of(code, match.start())
+    for at, word in (*((m.start(), m[1]) for m in _DECISION.finditer(code)), *_chosen(code)):
+        line = line_of(code, at)
         traits.add("decision-word", line, word)
         if word == "deny":
             traits.add("deny", line)
@@ -64,3 +66,18 @@ def read_answers(code: str, traits: Traits) -> None:
     context = _CONTEXT.search(code)
     if context is not None and not output:
         traits.add("context-at-top", line_of(code, context.start()))
+
+
+def _chosen(code: str) -> Iterator[tuple[int, str]]:
+    """The words that a decision is chosen from: `"deny" if bad else "defer"`, or what a variable is given."""
+    for match in islice(re.finditer(r"""permissionDecision["']?\s*[:=]\s*([^\n,}]*(?:\bif\b|\?)[^\n,}]*)""", code), 10):
+        # the first word is read as any other decision
+        for word in re.findall(r"""(?:\belse|:)\s*["']([a-z]+)["']""", match[1]):
+            yield match.start(), word
+    for match in islice(_COMPUTED.finditer(code), 10):
+        name = match[1]
+        for given in islice(re.finditer(rf"(?:^|[\s;(]){name}\s*=\s*([^\n=][^\n]*)", code), 20):
+            words = re.findall(r"""(?:^|\belse|[?:])\s*["']([A-Za-z]+)["']\s*(?=$|[;,)]|\bif\b|\belse\b|:)""", given[1])
+            words += re.findall(r"^([a-z]+)\s*(?:;|$)", given[1]) if f"${name}" in code or f"${{{name}" in code else []
+            for word in words:
+                yield given.start() + 1, word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .traits import INPUT_KEYS, REFUSAL, Traits, common, line_of
+from .traits import INPUT_KEYS, REFUSAL, UNREADABLE, Traits, common, line_of
 
 _ENVIRONMENT = (r"process\.env\.(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
 _STRING = r"""(["'`])((?:\\.|(?!\1).)*)\1"""
@@ -28,10 +28,12 @@ def read(text: str, traits: Traits) -> str:
         r"(?:console\.(log|info|error|warn)|process\.(stdout|stderr)\.write)\(\s*(?=(.{0,400}))", code, re.S
     ):
         _read_output(match, code, traits)
-    caught = re.search(r"\bcatch\b", code) is not None
+    caught, catching = _try_spans(code)
     for match in re.finditer(r"throw\s+new\s+\w*Error\(\s*" + _STRING, code):
-        if not caught and REFUSAL.search(match[2]):
+        if not any(start < match.start() < end for start, end in caught) and REFUSAL.search(match[2]):
             traits.add("exit-other", line_of(code, match.start()), match[2])
+    lines_caught = {n for start, end in catching for n in range(line_of(code, start), line_of(code, end) + 1)}
+    traits.mark("exit-2", lines_caught, UNREADABLE)
     _read_entry(code, traits)
     if "stdin" not in code and not re.search(r"readFileSync\(\s*(?:0|[\"']/dev/stdin)|Bun\.stdin|Deno\.stdin", code):
         argument = re.search(r"process\.argv\[2", code)
@@ -46,6 +48,44 @@ def read(text: str, traits: Traits) -> str:
         traits.add("stop-hook-active", 1)
     common(code, traits, _ENVIRONMENT)
     return code
+
+
+def _try_spans(code: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """From where to where exceptions are caught, and the catch blocks that belong to reading the input."""
+    if re.search(r"\.catch\s*\(|uncaughtException|unhandledRejection", code):
+        return [(0, len(code))], []
+    caught: list[tuple[int, int]] = []
+    catching: list[tuple[int, int]] = []
+    for match in re.finditer(r"\btry\s*\{", code):
+        end = _closing(code, match.end() - 1)
+        handler = re.compile(r"\s*catch\s*(?:\([^)]*\)\s*)?\{").match(code, end + 1)
+        if handler is None:
+            continue
+        caught.append((match.start(), end))
+        body = code[match.end() : end]
+        for name in set(re.findall(r"\b(\w+)\s*\(", body)):
+            function = re.search(rf"\bfunction\s+{name}\s*\([^)]*\)\s*\{{|\b(?:const|let)\s+{name}\s*=[^{{;]*=>\s*\{{", code)
+            if function is not None:
+                caught.append((function.start(), _closing(code, function.end() - 1)))
+        if re.search(r"JSON\.parse|readFileSync|stdin", body):
+            catching.append((handler.start(), _closing(code, handler.end() - 1)))
+    return caught, catching
+
+
+def _closing(code: str, opening: int) -> int:
+    """Where the brace at `opening` is closed; the end of the text where it is not."""
+    depth = 0
+    for piece in _PIECES.finditer(code, opening):
+        if piece[0] == "{":
+            depth += 1
+        elif piece[0] == "}":
+            depth -= 1
+            if depth == 0:
+                return piece.start()
+    return len(code)
+
+
+_PIECES = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|[{}]")
 
 
 def _without_comments(text: str) -> str:
@@ -78,11 +118,15 @@ def _read_entry(code: str, traits: Traits) -> None:
     """Whether a file that only defines functions calls one of them."""
     names = re.findall(r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*(\w+)", code, re.M)
     names += re.findall(r"^(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>", code, re.M)
+    names += re.findall(
+        r"^(?:module\.)?exports(?:\.(\w+))?\s*=\s*(?:async\s*)?(?:function\b|\([^)]*\)\s*=>|\{|class\b)", code, re.M
+    )
+    names += re.findall(r"^export\s+default\s+(?:async\s+)?(?:function\b\s*(\w*)|\([^)]*\)\s*=>|\{)", code, re.M)
     if not names:
         return
     outside = _outside(code)
     if not re.search(r"\w\s*\(|=>", re.sub(r"\brequire\s*\(|\bimport\b[^\n]*|\bexport\b[^\n]*", "", outside)):
-        traits.add("no-entry-point", 1, names[-1])
+        traits.add("no-entry-point", 1, next((name for name in reversed(names) if name), "what it exports"))
 
 
 def _outside(code: str) -> str:
@@ -98,5 +142,13 @@ def _outside(code: str) -> str:
         elif depth == 0:
             kept.append(text)
     joined = "".join(kept)
-    joined = re.sub(r"(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*\w*\s*\([^)]*\)[^\n;]*", "", joined)
-    return re.sub(r"(?:export\s+)?const\s+\w+\s*=\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>[^\n;]*", "", joined)
+    joined = re.sub(
+        r"(?:(?:module\.)?exports(?:\.\w+)?\s*=\s*)?(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*\w*\s*\([^)]*\)[^\n;]*",
+        "",
+        joined,
+    )
+    return re.sub(
+        r"(?:(?:export\s+)?const\s+\w+|(?:module\.)?exports(?:\.\w+)?|export\s+default)\s*=?\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>[^\n;]*",
+        "",
+        joined,
+    )

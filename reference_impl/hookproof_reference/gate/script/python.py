@@ -7,7 +7,7 @@ import json
 import re
 
 from ..pattern import pattern
-from .traits import INPUT_KEYS, REFUSAL, Traits, common
+from .traits import INPUT_KEYS, REFUSAL, UNREADABLE, Traits, common
 
 _ENVIRONMENT = (
     r"""environ(?:\.get\(|\[)\s*["'](?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*["']""",
@@ -32,8 +32,21 @@ def read(text: str, traits: Traits) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Try):
             _read_try(node, traits)
+    _note_unreadable(tree, traits)
     common(code, traits, _ENVIRONMENT)
     return code
+
+
+def _note_unreadable(tree: ast.Module, traits: Traits) -> None:
+    """Mark each exit code 2 that stands where reading the input has failed."""
+    lines = {
+        number
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try) and any(re.search(r"json\.load|stdin", ast.unparse(inner)) for inner in node.body)
+        for handler in node.handlers
+        for number in range(handler.lineno, 1 + (handler.end_lineno or handler.lineno))
+    }
+    traits.mark("exit-2", lines, UNREADABLE)
 
 
 def _without_words(tree: ast.Module, source: str) -> str:
@@ -63,15 +76,17 @@ def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    guarded = any(isinstance(node, ast.Try) for node in ast.walk(tree))
+    guarded = _caught_lines(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _name(node.exc.func) == "SystemExit":
             _read_exit(node.exc, lines, constants, traits)
-        if isinstance(node, ast.Raise | ast.Assert) and not guarded:
+        if isinstance(node, ast.Raise | ast.Assert) and node.lineno not in guarded:
             said = _name(node.exc) if isinstance(node, ast.Raise) and node.exc is not None else ""
             said = _name(node.msg) if isinstance(node, ast.Assert) and node.msg is not None else said
             if "SystemExit" not in said and REFUSAL.search(said):
                 traits.add("exit-other", node.lineno, said)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift) and _name(node.left) == "print":
+            traits.add("syntax-error", node.lineno, "print >> stream is of Python 2; here it raises TypeError")
         if not isinstance(node, ast.Call):
             continue
         function = _name(node.func)
@@ -102,6 +117,23 @@ def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
             traits.add("input-argument", text.count("\n", 0, argument.start()) + 1, "sys.argv[1]")
     if "stop_hook_active" in text:
         traits.add("stop-hook-active", 1)
+
+
+def _caught_lines(tree: ast.Module) -> set[int]:
+    """The lines from which an exception does not leave the script: in a try, or in a function that one calls."""
+    caught: set[int] = set()
+    called: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and node.handlers:
+            caught.update(range(node.lineno, node.body[-1].end_lineno or node.lineno))
+            caught.add(node.body[-1].end_lineno or node.lineno)
+            called |= {_name(inner.func) for body in node.body for inner in ast.walk(body) if isinstance(inner, ast.Call)}
+        elif isinstance(node, ast.Assign) and any("excepthook" in _name(target) for target in node.targets):
+            return set(range(1, 1 + (tree.body[-1].end_lineno or 0)))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in called:
+            caught.update(range(node.lineno, 1 + (node.end_lineno or node.lineno)))
+    return caught
 
 
 def _reads_a_part(function: str, arguments: list[ast.expr]) -> bool:

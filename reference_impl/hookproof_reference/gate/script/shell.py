@@ -6,7 +6,8 @@ import re
 from itertools import islice
 
 from ..pattern import pattern
-from .traits import REFUSAL, Traits, common, line_of
+from .shell_syntax import fault
+from .traits import REFUSAL, UNREADABLE, Traits, common, line_of
 
 _ENVIRONMENT = (r"\$\{?(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
 _BASH = (
@@ -33,7 +34,13 @@ def read(text: str, traits: Traits) -> str:
             if bashism.search(re.sub(r"'[^']*'", "''", line)):
                 traits.add("bash", number, f"{what}\0{consequence}")
                 break
+    broken = fault(text) if not re.match(r"#![^\n]*\b(?:[zk]sh|fish)\b", text) else None
+    if broken is not None:
+        traits.add("syntax-error", *broken)
     _read_exits(lines, traits)
+    traits.mark("exit-2", _unreadable_lines(lines), UNREADABLE)
+    _read_payload(code, traits)
+    _lost_functions(code, lines, traits)
     _read_output(lines, traits)
     _read_functions(lines, traits)
     trap = re.search(r"""\btrap\s+(["'])(?:[^"']*\bexit\s+0\b[^"']*|:|true)\1\s+(?:EXIT|0|ERR)\b""", outer)
@@ -86,6 +93,71 @@ def _read_exits(lines: list[str], traits: Traits) -> None:
                 traits.add("exit-0", number)
             elif "return" not in match[0]:
                 traits.add("exit-other", number, f"{_reason(lines, number)} {_said_to(lines, number)}")
+
+
+_NO_INPUT = pattern(
+    r"(?:(?:\$\(\s*(?:cat\b|<\s*/dev/stdin|jq\b|python3?\b|node\b)[^\n]*|command\s+-v\s[^|&;]*|\bwhich\s[^|&;]*"
+    r"|\[\s+-n\s+[^\]]*\]|\bread\s[^|&;]*|\bjq\s+(?:-\w+\s+)*(?:empty|\.|type)\b[^|&;]*)\s*\|\|[^|]*"
+    r"|\[\s+-z\s+[^\]]*\]\s*(?:&&|;\s*then\b)[^\n]*"
+    r"|\bif\s+!\s*[^\n]*(?:command\s+-v|\bjq\b|\bcat\b|\bwhich\b|python3?\b)[^\n]*|\bif\s+\[\s+-z\s[^\n]*"
+    r")\Z"
+)
+"""What stands before an exit that answers to input that is not there or cannot be read."""
+
+
+def _unreadable_lines(lines: list[str]) -> set[int]:
+    """The lines whose exit belongs to such a test: on the same line, or in the branch that it opens."""
+    found: set[int] = set()
+    for number, line in enumerate(lines, 1):
+        end = re.search(r"\bexit\s+2\b", line)
+        if end is None:
+            continue
+        before = line[: end.start()]
+        for above in reversed(lines[max(0, number - 4) : number - 1]):
+            if re.match(r"\s*(?:fi|esac|done|else|elif|\})\b|.*;;\s*$", above):
+                break
+            before = f"{above.strip()} {before}"
+            if re.search(r"\bthen\b|\bdo\b|\{\s*$", above):
+                break
+        if _NO_INPUT.search(before) is not None and not re.search(r";;|\besac\b", before):
+            found.add(number)
+    return found
+
+
+def _read_payload(code: str, traits: Traits) -> None:
+    """What is done with the variable that holds the whole payload: a program's environment and arguments are too small for it."""
+    for held in islice(
+        re.finditer(r"^\s*(?:(export|declare\s+-x|readonly)\s+)?(\w+)=\"?\$\((?:cat|</dev/stdin)(?:\s+-)?\)", code, re.M), 5
+    ):
+        name = held[2]
+        given = re.search(
+            rf"^\s*export\s+(?:\w+\s+)*{name}\b|^\s*\w+=\"?\$\{{?{name}\}}?\"?\s+[\w./\"$]|(?:^|[;&|]\s*)\w+=\"?\$\{{?{name}\}}?\"?\s+(?:python3?|node|jq|perl|ruby)\b",
+            code,
+            re.M,
+        )
+        if held[1] is not None and held[1].startswith(("export", "declare")):
+            traits.add("payload-in-environment", line_of(code, held.start(2)), name)
+        elif given is not None:
+            traits.add("payload-in-environment", line_of(code, given.start() + len(given[0]) - len(given[0].lstrip())), name)
+        if re.search(r"^\s*set\s+-\w*a\b|^\s*set\s+-o\s+allexport", code[: held.start()], re.M):
+            traits.add("payload-in-environment", line_of(code, held.start(2)), name)
+
+
+def _lost_functions(code: str, lines: list[str], traits: Traits) -> None:
+    """Functions that end the script with 2, and are called where that ends another process only."""
+    whole = "\n".join(_outside(lines))
+    for match in islice(
+        re.finditer(r"^\s*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{(.*?)(?:^\}|\}\s*$)", code, re.M | re.S), 20
+    ):
+        if not re.search(r"\bexit\s+2\b", match[2]):
+            continue
+        name = re.escape(match[1])
+        lost = re.search(rf"^\s*{name}\b[^\n|&;]*&\s*(?!&)(?:$|\n)|^\s*{name}\b[^\n|&;]*\|(?!\|)", whole, re.M) or re.search(
+            rf"^\s*(?:local\s+)?\w+=\"?\$\(\s*{name}\b[^\n)]*\)\"?\s*$", whole, re.M
+        )
+        if lost is None or re.search(r"\bwait\b|pipefail|\bset\s+-\w*e|exit\s+\"?\$\?", code):
+            continue
+        traits.add("exit-lost", next((n for n, line in enumerate(lines, 1) if line.strip() == lost[0].strip()), 1), match[1])
 
 
 def _drops_results(lines: list[str]) -> bool:

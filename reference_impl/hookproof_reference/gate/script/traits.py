@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -16,6 +16,10 @@ REFUSAL = pattern(
     re.I,
 )
 """Words of somebody who says no."""
+
+
+UNREADABLE = "unreadable"
+"""The text of an exit code 2 that answers to input that cannot be read: it says nothing about how a call is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,10 @@ class Traits:
         """Note one thing."""
         self.found.append(Trait(kind, line, text))
 
+    def mark(self, kind: str, lines: Collection[int], text: str) -> None:
+        """Give what was seen of this kind in these lines another text."""
+        self.found = [Trait(kind, t.line, text) if t.kind == kind and t.line in lines else t for t in self.found]
+
     def all(self, *kinds: str) -> list[Trait]:
         """What was seen of these kinds, in the order of the text."""
         return [trait for trait in self.found if trait.kind in kinds]
@@ -49,6 +57,11 @@ class Traits:
     def has(self, *kinds: str) -> bool:
         """Whether one of these kinds was seen."""
         return any(trait.kind in kinds for trait in self.found)
+
+    @property
+    def ends_with_2(self) -> bool:
+        """Whether an exit code of 2 is its way to refuse; one that only says that the input cannot be read is none."""
+        return any(trait.text != UNREADABLE for trait in self.all("exit-2"))
 
     @property
     def refuses(self) -> bool:
