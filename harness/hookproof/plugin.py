@@ -64,6 +64,7 @@ OPTIONS = (
     Option("matcher", "the matcher that --hook will have", "MATCHER"),
     Option("refuse", "a command that --hook must refuse, or a file with a payload (repeatable)", "STIMULUS", True),
     Option("policy", "samples for --hook with what is expected of them", "FILE"),
+    Option("portability", "also what the answers of --hook mean in other agents, a test for each, and why"),
     Option("strict-hooks", "a --hook guard that lets pass what it cannot read, or without a program that it needs, fails"),
     Option("accept", "a command that --hook must pass, or a file with a payload (repeatable)", "STIMULUS", True),
 )

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookproof import hooks, results
+from hookproof.hooks.portability import words as elsewhere
 
 GOOD = "#!/bin/sh\ncase $(cat) in *'git push --force'*) echo no >&2; exit 2;; esac\n"
 BAD = GOOD.replace("exit 2", "exit 1")
@@ -72,6 +73,31 @@ def test_what_cannot_be_meant_is_told_in_words(run: Run, words: list[str], said:
     assert done.returncode == 4
     assert said in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_what_the_answers_mean_in_other_agents_is_a_test_for_each(run: Run, tmp_path: Path) -> None:
+    done = run(*PYTEST, "-v", "--hook=./bad.sh", "--portability", "--family", "canaries", "--results", "r.jsonl")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "bad.sh::hook/portability/lecode PASSED" in done.stdout
+    assert "exit with 2 instead of 1" in done.stdout
+    report = results.read(tmp_path / "r.jsonl")
+    told = {case.id for case in report.cases if case.family == "hook-portability"}
+    assert told == set(elsewhere.names())
+    assert report.header.cases == len(report.cases)
+
+
+@pytest.mark.parametrize("dialect", ["codex", "gemini-cli", "qwen-code/0.24.4"])
+def test_settings_of_an_agent_that_is_only_read_are_not_judged(run: Run, tmp_path: Path, dialect: str) -> None:
+    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./good.sh"}]}
+    (tmp_path / "hooks.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    command = run("-m", "hookproof.cli", "check", "--settings", "hooks.json", "--dialect", dialect)
+    test = run(*PYTEST, "--hook=hooks.json", "--dialect", dialect)
+    assert (command.returncode, test.returncode) == (2, 4)
+    for said in (command.stderr, test.stderr + test.stdout):
+        assert "hooks.json cannot be driven as" in said
+        assert "check --hook SCRIPT --event EVENT" in said
+    # the script alone is read in that agent's words
+    assert run("-m", "hookproof.cli", "check", "--hook", "good.sh", "--dialect", dialect, *FEW).returncode == 0
 
 
 def test_the_command_ends_with_0_1_and_2(run: Run) -> None:

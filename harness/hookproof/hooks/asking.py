@@ -15,6 +15,7 @@ from .stimuli import Stimulus
 
 if TYPE_CHECKING:
     from .check import Check
+    from .meaning import Reader
 
 SETTINGS = (".json", ".toml")
 """The ends of the names of settings files."""
@@ -104,6 +105,20 @@ class Asked:
 def dialect_named(name: str | None) -> str:
     """A dialect with its version: the newest where none is given."""
     return NEWEST if name is None else NEWEST_OF.get(name, name)
+
+
+def must_be_drivable(scripts: Sequence[Script], reader: Reader) -> None:
+    """Handlers are driven through their settings by the reference. Raises UsageError for a dialect that it only reads."""
+    runs = {one.name: one.runs for one in reader.readable}
+    for script in scripts:
+        if script.settings is not None and not runs.get(script.dialect, True):
+            name = script.dialect.partition("/")[0]
+            raise UsageError(
+                f"{script.settings.name} cannot be driven as {script.dialect}: what this agent's answers mean is known here, "
+                "how it takes its settings is not",
+                f"prove each script by itself: hookproof check --hook SCRIPT --event EVENT --dialect {name}; "
+                f"what is wrong in the settings says hookproof lint --profile {name} FILE",
+            )
 
 
 def stimulus(text: str, script: Script, base: Path) -> Stimulus:

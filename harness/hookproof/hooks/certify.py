@@ -108,7 +108,9 @@ def certify(
         report.evasions = survey.told()
     report.matrix = portability.matrix(probe, thorough=portable)
     if portable:
-        report.cases += elsewhere.cases(report.matrix, script)
+        for result in elsewhere.cases(report.matrix, script):
+            report.cases.append(result)
+            tell(result)
     report.starts = len(probe.shots)
     report.seconds = time.monotonic() - began
     return report

@@ -77,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
 def proved(meant: asking.Asked, scripts: list[Script], *, portable: bool = False) -> Iterator[certify.HookReport]:
     """One report for each script, as it is done."""
     with opened(scripts) as (bench, reader):
+        asking.must_be_drivable(scripts, reader)
         for script in scripts:
             refuse, accept = meant.canaries(script)
             yield certify.certify(

@@ -15,7 +15,7 @@ from ..results import BAD, CaseResult
 from ..views import junit
 from . import asking, certify, command
 from . import report as words
-from .check import Check
+from .portability import words as elsewhere
 from .script import Script
 
 
@@ -35,7 +35,7 @@ class Finding(Exception):
 class Item(pytest.Item):
     """One check of one script."""
 
-    def __init__(self, *, proof: HookProof, place: int, check: Check, **words: Any) -> None:
+    def __init__(self, *, proof: HookProof, place: int, check: str, **words: Any) -> None:
         super().__init__(**words)
         self.proof = proof
         self.place = place
@@ -84,7 +84,9 @@ class HookProof:
         ).with_policy(dialect_given=bool(dialects))
         self.scripts = self.meant.scripts()
         self.own_checks = self.meant.policy_checks(self.scripts)
-        self.checks = certify.selected(self.meant.families, self.meant.checks, self.own_checks)
+        checks = certify.selected(self.meant.families, self.meant.checks, self.own_checks)
+        self.portable: bool = option.hookproof_portability
+        self.names = [check.name for check in checks] + (elsewhere.names() if self.portable else [])
         self.reports: list[certify.HookReport] = []
         self.cases: dict[tuple[int, str], CaseResult] = {}
         self._failure: BaseException | None = None
@@ -94,17 +96,18 @@ class HookProof:
         self._bench, self._reader = self._stack.enter_context(command.opened(self.scripts))
         config.add_cleanup(self._stack.close)
         self._reader.events(self.meant.dialect)  # an unknown dialect is told before anything is fired
+        asking.must_be_drivable(self.scripts, self._reader)
         if option.hookproof_results:
             path = config.invocation_params.dir / option.hookproof_results
             self._stream = self._stack.enter_context(path.open("w", encoding="utf-8"))
-            results.write(certify.header(self.scripts, len(self.scripts) * len(self.checks)), self._stream)
+            results.write(certify.header(self.scripts, len(self.scripts) * len(self.names)), self._stream)
         self._thread = threading.Thread(target=self._prove, name="hookproof-hooks", daemon=True)
 
     def pytest_report_header(self) -> list[str]:
         """What is put to the proof."""
         names = ", ".join(script.where for script in self.scripts[:5])
         more = f" and {len(self.scripts) - 5} more" if len(self.scripts) > 5 else ""
-        return [f"hookproof: {len(self.checks)} checks of {names}{more}, {self.meant.dialect}"]
+        return [f"hookproof: {len(self.names)} checks of {names}{more}, {self.meant.dialect}"]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
@@ -120,8 +123,8 @@ class HookProof:
 
     def _items(self, session: pytest.Session) -> Iterator[Item]:
         for place, script in enumerate(self.scripts):
-            for check in self.checks:
-                name = check.name if script.settings is None else f"{check.name}@{script.pointer}"
+            for check in self.names:
+                name = check if script.settings is None else f"{check}@{script.pointer}"
                 yield Item.from_parent(
                     session, name=name, nodeid=f"{script.origin}::{name}", proof=self, place=place, check=check
                 )
@@ -133,14 +136,14 @@ class HookProof:
             self._thread.start()
         return (yield)
 
-    def result(self, place: int, check: Check) -> CaseResult:
-        """The result of a check, waited for."""
+    def result(self, place: int, check: str) -> CaseResult:
+        """The result of a check, by its name, waited for."""
         with self._changed:
-            while (place, check.name) not in self.cases:
+            while (place, check) not in self.cases:
                 if self._failure is not None:
                     raise self._failure
                 self._changed.wait(0.5)
-            return self.cases[place, check.name]
+            return self.cases[place, check]
 
     def _prove(self) -> None:
         try:
@@ -167,6 +170,7 @@ class HookProof:
             families=self.meant.families,
             ids=self.meant.checks,
             extra=self.own_checks,
+            portable=self.portable,
             strict=self.meant.strict,
             tell=tell,
         )
@@ -196,5 +200,5 @@ class HookProof:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def _thread_done(self) -> None:
-        if self._thread.is_alive() and len(self.cases) == len(self.scripts) * len(self.checks):
+        if self._thread.is_alive() and len(self.cases) == len(self.scripts) * len(self.names):
             self._thread.join(5.0)

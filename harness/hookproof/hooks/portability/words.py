@@ -194,6 +194,11 @@ def remedy(change: Change) -> str:
 # ---- results -------------------------------------------------------------------------------------
 
 
+def names() -> list[str]:
+    """The ids of the results, one for each agent."""
+    return [f"hook/portability/{one}" for one in NAMES]
+
+
 def cases(found: Matrix | None, script: Script, seconds: float = 0.0) -> list[CaseResult]:
     """One result for each agent, with a check for each cell; what differs is warned of."""
     option, where = ("--hook", script.origin) if script.settings is None else ("--settings", script.origin.rpartition(":")[0])
