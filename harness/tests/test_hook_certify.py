@@ -23,6 +23,7 @@ FAMILIES = ("canaries", "answers", "starts", "wiring")
 Prove = Callable[..., HookReport]
 
 DENY = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}'
+OTHER = DENY.replace("PreToolUse", "PostToolUse")
 COMMAND = 'c=$(cat); case $c in *\'"command":"git push --force\'*) '
 READ = "c=$(cat); case $c in *'git push --force'*) "
 
@@ -207,6 +208,18 @@ def test_an_event_is_guessed_from_a_scripts_words() -> None:
     assert guessed_event("SessionStart") == "SessionStart"
 
 
+def test_the_event_that_an_answer_names_is_no_proof_of_the_event() -> None:
+    for answer in ('{"hookEventName": "PostToolUse", "permissionDecision": ""}', "{hookEventName: 'Stop', permissionDecision}"):
+        assert guessed_event(f"jq -r .tool_input.file_path; echo '{answer}'") == "PreToolUse"
+    # where the script looks at nothing of a call, the name is all that there is
+    assert guessed_event("""cat; echo '{"hookEventName": "Stop", "permissionDecision": "deny"}'""") == "Stop"
+
+
+def test_a_wrong_event_name_is_named_as_such(prove: Prove) -> None:
+    made = prove(f"#!/bin/sh\nc=$(jq -r .tool_input.command)\ncase $c in 'git push --force') echo '{OTHER}';; esac\n")
+    assert failed(made) == {"refuses-something", "event-named"}
+
+
 GUARD = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
 
 
@@ -225,7 +238,6 @@ def test_a_guard_that_is_wired_well_has_no_finding(prove_settings: Callable[[dic
         ({"PreToolUse": [{"matcher": "Bash", **GUARD}]}, {"settings-load", "is-reached", "reaches-what-it-refuses"}),
         ({"PreTooluse": [{"matcher": "Bash", "hooks": [GUARD]}]}, {"event-exists"}),
         ({"Stop": [{"hooks": [{"type": "command", "command": "true", "if": "Bash(ls)"}]}]}, {"is-reached"}),
-        ({"PreToolUse": [{"hooks": [{**GUARD, "command": "$CLAUDE_PROJECT_DIR/.claude/guard.sh"}]}]}, {"path-with-blanks"}),
     ],
 )
 def test_a_wrong_wiring_is_found(
@@ -233,6 +245,20 @@ def test_a_wrong_wiring_is_found(
 ) -> None:
     made = prove_settings(hooks)
     assert [failed(one) for one in made] == [rules]
+
+
+@pytest.mark.parametrize(("name", "status"), [("project", "warn"), ("my project", "fail")])
+def test_a_path_without_quotes_fails_where_the_project_has_a_blank_in_its_name(tmp_path: Path, name: str, status: str) -> None:
+    folder = tmp_path / name / ".claude"
+    folder.mkdir(parents=True)
+    (folder / "guard.sh").write_text(f"#!/bin/sh\n{READ}echo no >&2; exit 2;; esac\n")
+    (folder / "guard.sh").chmod(0o755)
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "$CLAUDE_PROJECT_DIR/.claude/guard.sh"}]}]}
+    (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    scripts = from_settings(folder / "settings.json")
+    with opened(scripts) as (own, reader):
+        made = certify.certify(scripts[0], own, reader, families=["starts"])
+    assert of_status(made, status) == {"path-with-blanks"}
 
 
 def test_the_users_own_files_are_not_touched(tmp_path: Path) -> None:

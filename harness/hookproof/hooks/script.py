@@ -33,6 +33,10 @@ _EVENT_WORDS = {
 }
 """What a script that says nothing of its event looks at -> the event that has it; the first that is found counts."""
 
+_CALL_ONLY = re.compile(r"tool_input|tool_name|toolInput|toolName")
+_ANSWERED = re.compile(r"hookEventName\W{1,6}\w+")
+"""The event that an answer names, in JSON and in the literals of languages."""
+
 _EVENT_NAMES = (
     *("PreToolUse", "PostToolUseFailure", "PostToolUse", "UserPromptSubmit", "SubagentStop", "Stop"),
     *("SessionStart", "SessionEnd", "PermissionRequest", "Notification", "PreCompact"),
@@ -120,6 +124,9 @@ def from_path(
 
 def guessed_event(source: str) -> str:
     """The event that a script seems to be for, from the words in it."""
+    if "permissionDecision" in source and _CALL_ONLY.search(source) and "tool_response" not in source:
+        # only PreToolUse has such an answer: another name beside it may be the very fault of the script
+        source = _ANSWERED.sub("", source)
     named = [name for name in _EVENT_NAMES if re.search(rf"\b{name}\b", source)]
     if len(named) == 1 or (named and named[0] == "PreToolUse"):
         return named[0]
@@ -222,16 +229,21 @@ def _toml(text: str, path: str | Path) -> dict[str, Any]:
 
 def _file_in(command: str, args: tuple[Any, ...], project: Path) -> Path | None:
     """The script that a command line starts: its first word that is a file and no program of the system."""
-    filled = command.replace("${CLAUDE_PROJECT_DIR}", str(project)).replace("$CLAUDE_PROJECT_DIR", str(project))
     try:
-        words = shlex.split(filled)
+        words = shlex.split(command)
     except ValueError:
-        words = filled.split()
-    for word in [*words, *(str(a).replace("${CLAUDE_PROJECT_DIR}", str(project)) for a in args)]:
+        words = command.split()
+    # filled in word by word: where the quotes are missing, a blank in the folder's name takes only the shell apart
+    words = [_filled(word, project) for word in words]
+    for word in [*words, *(_filled(str(arg), project) for arg in args)]:
         path = Path(os.path.abspath(project / os.path.expanduser(word.lstrip("<>&;|("))))
         if "/" in word and path.is_file() and not path.is_relative_to("/usr") and not path.is_relative_to("/bin"):
             return path
     return next((project / word for word in words if "." in word and (project / word).is_file()), None)
+
+
+def _filled(word: str, project: Path) -> str:
+    return word.replace("${CLAUDE_PROJECT_DIR}", str(project)).replace("$CLAUDE_PROJECT_DIR", str(project))
 
 
 # ---- what cannot start ---------------------------------------------------------------------------

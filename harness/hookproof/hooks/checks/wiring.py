@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from .. import stimuli
 from ..check import Finding, NotApplicable, Probe, check
+from ..script import Script
 from ..stimuli import Stimulus
 from ..wiring import Wiring
 
@@ -47,6 +48,12 @@ def occasions(probe: Probe) -> list[Stimulus]:
     if probe.canaries.refused is not None:
         found.insert(0, probe.canaries.refused.stimulus)
     return found
+
+
+def _way(script: Script) -> str:
+    """What stands between an event and the handler, in words."""
+    on = f"matcher {script.matcher!r}" if script.matcher is not None else "no matcher"
+    return f"{on}, if {script.condition!r}" if script.condition else on
 
 
 @check(
@@ -95,9 +102,7 @@ def is_reached(probe: Probe) -> Iterable[Finding]:
         raise NotApplicable("the event does not exist")
     tried = occasions(probe)
     if _wiring(probe).any_reached(tried) is None:
-        on = f"matcher {script.matcher!r}" if script.matcher is not None else "no matcher"
-        condition = f", if {script.condition!r}" if script.condition else ""
-        yield Finding(f"none of {len(tried)} different {script.event} payloads started it ({on}{condition})", "at least one does")
+        yield Finding(f"none of {len(tried)} different {script.event} payloads started it ({_way(script)})", "at least one does")
 
 
 @check(
@@ -117,7 +122,7 @@ def reaches_what_it_refuses(probe: Probe) -> Iterable[Finding]:
     missed = [shot for shot in refused[:8] if not wiring.reached(shot.stimulus).starts]
     if missed and len(missed) == len(refused[:8]):
         yield Finding(
-            f"the script refuses {missed[0].stimulus.id}, but the matcher {probe.script.matcher!r} lets no such call come to it",
+            f"the script refuses {missed[0].stimulus.id}, but the settings let no such thing come to it ({_way(probe.script)})",
             shot=missed[0],
         )
     elif missed:
