@@ -85,6 +85,10 @@ def read(ran: Ran, event: str, version: Version) -> Said:
     """What a handler that ran has said. Raises Failed for what comes to no verdict."""
     if ran.background is not None:
         return Said(command=label(ran))
+    if ran.handler.kind in ("prompt", "agent"):
+        from . import verdicts  # which builds on this module
+
+        return verdicts.read(ran, event, version)
     try:
         return _said(ran, event, version)
     except Failed as failed:

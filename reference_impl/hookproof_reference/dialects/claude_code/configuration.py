@@ -165,7 +165,7 @@ def _handler(event: str, matcher: str | None, entry: Any, version: Version) -> C
         kind=kind,
         arguments=None if arguments is None else tuple(arguments),
         condition=entry.get("if") or None,
-        background=entry.get("async") is True,
+        background=kind == "command" and entry.get("async") is True,
         on_failure=entry.get("onFailure") if version.on_failure else None,
         options=entry,
     )

@@ -21,6 +21,7 @@ from .events import Scene
 
 if TYPE_CHECKING:
     from . import ClaudeCode
+    from .calls import Host
 
 GRACE = 1.4
 """Seconds between TERM and KILL (observed)."""
@@ -66,6 +67,8 @@ class Hooks:
         self.background: list[Background] = []
         self.granted_mode: str | None = None
         """The mode that a hook has set for the rest of the session."""
+        self.host: Host
+        """The host's side of the calls of an agent handler; its loop sets it."""
 
     def ask(
         self, event: str, fields: Mapping[str, Any], *, first_verdict: bool = False, log: Callable[[str], None] | None = None

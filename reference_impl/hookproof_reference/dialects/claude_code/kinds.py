@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "http": ("http_handlers", "http"),
+    "prompt": ("prompt_handlers", "model"),
+    "agent": ("agent_handlers", "model"),
 }
 """Kind -> the module of this package that has `question(asked)`, and the extra that installs the library it needs."""
 

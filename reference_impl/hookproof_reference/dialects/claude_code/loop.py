@@ -68,6 +68,7 @@ class Loop(Runner):
             self.gone = self.over = self.loaded.fatal
             self.loaded = Loaded(report=self.loaded.report)
         self.hooks = Hooks(self.rules, self.loaded, self.place, scene, self.project, self.interactive)
+        self.hooks.host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
         self.refused_stops = 0
         self.stop_active = False
         self.prompt_words = ""

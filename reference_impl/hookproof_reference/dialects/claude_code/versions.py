@@ -61,6 +61,14 @@ class Version:
     """Whether the cap on blocked stops may be written "1e1"."""
     stop_wording: str
     """How a Stop handler's stderr or reason is put to the model."""
+    model: str
+    """The model that prompt and agent handlers ask which name none: the session's own."""
+    prompt_ends_turn: bool
+    """Whether a prompt handler that says no before a tool ends the run, unless it says otherwise."""
+    reminds_agents: bool
+    """Whether an agent handler's model is reminded once of the tool by which it must give its verdict."""
+    words_lose_quotes: bool
+    """Whether the words of an envelope, where a prompt asks for one of them, lose their quotes outside of braces."""
 
 
 VERSIONS = {
@@ -92,6 +100,10 @@ VERSIONS = {
             mcp_output_is_read_as_text=True,
             whole_numbers=False,
             stop_wording="Stop hook feedback:\n{detail}",
+            model="claude-opus-4-8",
+            prompt_ends_turn=False,
+            reminds_agents=False,
+            words_lose_quotes=False,
         ),
         Version(
             number="2.1.332",
@@ -119,6 +131,10 @@ VERSIONS = {
             mcp_output_is_read_as_text=False,
             whole_numbers=True,
             stop_wording='Stop hook blocking error from command: "{command}": {detail}',
+            model="claude-opus-5-5",
+            prompt_ends_turn=True,
+            reminds_agents=True,
+            words_lose_quotes=True,
         ),
     )
 }
