@@ -5,6 +5,8 @@ from __future__ import annotations
 from .cases import Case, CaseStep, Handler, Say, given
 from .dialects import Dialect, Placed
 from .errors import DialectError
+from .modelserver import KINDS as ASK_A_MODEL
+from .modelserver import says as model_says
 from .protocol import HelloAnswer
 
 CHAIN = "the runner declares scope chain: enforcement is its host's, not its own"
@@ -57,7 +59,10 @@ def unsayable(case: Case, dialect: Dialect, version: str) -> str | None:
     try:
         for each in placed:
             for say in says(each.handler):
-                dialect.answer(say, each.event, version)
+                if each.handler.kind in ASK_A_MODEL:
+                    model_says(say, each.handler.kind)
+                else:
+                    dialect.answer(say, each.event, version)
         if case.settings is None:
             dialect.settings(placed, version)
     except DialectError as error:

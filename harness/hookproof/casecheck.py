@@ -10,6 +10,7 @@ from typing import Any
 from . import cases
 from .cases import Case, Expect, TextMatch, given
 from .mistakes import suggestion
+from .modelserver import KINDS as MODEL_KINDS
 from .protocol import FEATURES, Posture
 
 Keys = tuple[str | int, ...]
@@ -151,8 +152,13 @@ def _handlers(case: Case) -> Iterator[Finding]:
             yield (*keys, "signal"), "a handler that dies by a signal has no exit code: leave `exit` or `signal` away"
         says = handler.say if isinstance(handler.say, list) else [handler.say] if handler.say else []
         for say in says:
-            if say.native is not None and len(_set_fields(say)) > 1:
-                yield (*keys, "say"), "`native` stands instead of all other fields of an answer"
+            alone = next((name for name in ("native", "text", "use") if getattr(say, name) is not None), None)
+            if alone is not None and len(_set_fields(say)) > 1:
+                yield (*keys, "say"), f"`{alone}` stands instead of all other fields of an answer"
+            if alone in ("text", "use") and handler.kind not in MODEL_KINDS:
+                yield (*keys, "say"), f"`{alone}` is what a model says: for handlers of kind {' or '.join(MODEL_KINDS)}"
+        if handler.prompt is not None and handler.kind not in MODEL_KINDS:
+            yield (*keys, "prompt"), f"`prompt` is what a model is asked: for handlers of kind {' or '.join(MODEL_KINDS)}"
 
 
 def _names(case: Case) -> Iterator[Finding]:

@@ -63,8 +63,15 @@ class Rule(Strict, kw_only=True):
 # ---- handlers ------------------------------------------------------------------------------------
 
 
+class Use(Strict):
+    """A tool call of the model that an agent handler lets work."""
+
+    tool: str
+    input: dict[str, Any] = {}
+
+
 class Say(Strict):
-    """An answer in neutral words; each dialect writes it in its own."""
+    """An answer in neutral words; each dialect writes it in its own. For prompt and agent: what the model says when it is asked."""
 
     verdict: Literal["allow", "deny", "ask", "defer", "block"] | None = None
     reason: str | None = None
@@ -76,6 +83,10 @@ class Say(Strict):
     """Text added for the model."""
     native: dict[str, Any] | None = None
     """Instead of all others: the dialect's own JSON object, as it stands."""
+    text: str | None = None
+    """prompt and agent, instead of all others: the model says this, in plain text."""
+    use: Use | None = None
+    """agent, instead of all others: the model calls this tool."""
 
 
 class Child(Strict):
@@ -98,9 +109,11 @@ class Handler(Strict):
     kind: HandlerKind = "command"
     """What stands in the settings. With another kind than command, the probe runs behind a server of the harness."""
     status: Annotated[int, Meta(ge=200, le=599)] = 200
-    """http: the status of the answer; `signal` ends the connection without one."""
+    """http, prompt, agent: the status of the answer; `signal` ends the connection without one."""
     headers: dict[str, str] = {}
     """http: further headers of the answer."""
+    prompt: str | None = None
+    """prompt and agent: what the model is asked. The name of the probe stands before it in the settings: `[h1] ...`."""
     say: Say | Annotated[list[Say], Meta(min_length=1)] | None = None
     """One answer, or one per run of this probe: the last repeats."""
     raw: str | None = None
@@ -226,6 +239,8 @@ class StdinMatch(Strict):
     equals: Any = UNSET
     types: dict[str, str] | None = None
     """Dotted key -> string, integer, number, boolean, object, array, null or iso-time."""
+    texts: dict[str, TextMatch] | None = None
+    """Dotted key -> the text there; a number is a place in a list (-1: the last), and content blocks are their texts."""
     run: int = 1
 
 

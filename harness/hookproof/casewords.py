@@ -44,7 +44,7 @@ def handler(each: Handler) -> str:
         return "is configured, but no file is there"
     deeds = list(_deeds(each))
     words = ", ".join(deeds)
-    extras = {name: getattr(each, name) for name in ("matcher", "timeout") if given(getattr(each, name))}
+    extras = {name: getattr(each, name) for name in ("prompt", "matcher", "timeout") if given(getattr(each, name))}
     extras |= {"if": each.if_, **each.native}
     configured = ", ".join(f"{name}: {_json(value)}" for name, value in extras.items() if value is not None)
     about = f" on {each.event}" if each.event else ""
@@ -84,6 +84,10 @@ def _deeds(each: Handler) -> Iterator[str]:
 
 
 def _say(say: Say) -> str:
+    if say.text is not None:
+        return f"in plain text {_json(say.text)}"
+    if say.use is not None:
+        return f"that {say.use.tool} is to be called with {_json(say.use.input)}"
     if say.native is not None:
         return f"to the letter {_json(say.native)}"
     parts: list[str] = [say.verdict] if say.verdict else []

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from . import modelserver
 from .applicability import event_of, says
 from .cases import Call, Case, Handler, Tool, given
 from .dialects import Answer, Dialect, Placed
@@ -58,11 +59,13 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
         steps = _steps(case, kit, probes, dialect)
     except OSError as error:
         raise HarnessError(f"the world of {case.id} cannot be laid out: {error}", f"look at the free space of {folder}") from None
-    session = case.session
+    session, env = case.session, dict(case.env)
+    if token is not None and any(handler.kind in modelserver.KINDS for handler in case.handlers):
+        env = {**modelserver.environment(kit.loopback.base(token)), **env}
     request = Run(
         id=f"r{name[12:]}",
         dialect=asked,
-        world=RequestWorld(root=str(root), project=str(project), home=str(home), cwd=str(project), env=dict(case.env)),
+        world=RequestWorld(root=str(root), project=str(project), home=str(home), cwd=str(project), env=env),
         settings=settings,
         session=None
         if session is None
@@ -92,6 +95,8 @@ def _place_handlers(
         address = str(kit.place(probes, name, act))
         if handler.kind != "command" and token is not None:
             address = kit.loopback.serve(token, name, address, handler.status, handler.headers)
+            if handler.kind in modelserver.KINDS:
+                address = modelserver.marker(name)
         placed[name] = Placed(named, name, event, address)
     return placed
 
@@ -104,7 +109,10 @@ def _with_its_tool(handler: Handler, dialect: Dialect) -> Handler:
 
 
 def _act_of_handler(handler: Handler, case: Case, name: str, event: str, dialect: Dialect, version: str) -> Act:
-    answers = [dialect.answer(say, event, version) for say in says(handler)] or [Answer()]
+    if handler.kind in modelserver.KINDS:
+        answers = [Answer(stdout=modelserver.says(say, handler.kind)) for say in says(handler)] or [Answer()]
+    else:
+        answers = [dialect.answer(say, event, version) for say in says(handler)] or [Answer()]
     if handler.raw is not None:
         answers = [Answer(stdout=handler.raw)]
     answers = [

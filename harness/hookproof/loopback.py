@@ -2,6 +2,7 @@
 
 A request to `/TOKEN/h1` starts the probe `h1` of the world with that token. The body of the request is its
 stdin, its stdout the body of the answer: so the ledger, waiting for others and sleeping are as for a command.
+At `/TOKEN/model/...` stands a scripted model: see `modelserver.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
+
+from . import modelserver
 
 HOST = "127.0.0.1"
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
@@ -140,6 +143,9 @@ class _Requests(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         _, token, name, *_ = [*self.path.split("/"), "", ""]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        of_model = name == modelserver.PATH
+        if of_model:
+            name = modelserver.asker(body) or ""
         route = self.server.loopback.route(token, name)
         if route is None:
             self._answer(404, b"", {})
@@ -154,7 +160,14 @@ class _Requests(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         # a probe that cannot note what it does must not look like an answer
-        self._answer(599 if code else route.status, stdout, route.headers)
+        status = 599 if code else route.status
+        headers = route.headers
+        if of_model and status < 300:
+            stdout = modelserver.message(body, stdout)
+        elif of_model:
+            # what a failure means is to be seen, not how often a client tries again
+            stdout, headers = modelserver.failure(status), {"x-should-retry": "false", **headers}
+        self._answer(status, stdout, headers)
 
     def _answer(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         self.send_response_only(status)

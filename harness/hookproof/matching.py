@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from .cases import StdinMatch, TextMatch, given
+from .modelserver import text_of as text_of_blocks
 
 SHOWN = 400
 """Texts are cut at this many characters where a person reads them."""
@@ -92,7 +93,7 @@ def faults_of_stdin(match: StdinMatch, value: Any) -> list[str]:
     if given(match.equals) and not same(match.equals, value):
         faults.append(f"it read {show(value)}")
     if not isinstance(value, dict):
-        if match.subset or match.keys is not None or match.keys_of or match.lacks or match.types:
+        if match.subset or match.keys is not None or match.keys_of or match.lacks or match.types or match.texts:
             faults.append(f"it read {show(value)}, no object")
         return faults
     if match.subset:
@@ -110,7 +111,26 @@ def faults_of_stdin(match: StdinMatch, value: Any) -> list[str]:
         there, found = dig(value, dotted)
         if not there or not _is_a(found, kind):
             faults.append(f"{dotted} is {show(found) if there else 'absent'}, no {kind}")
+    for dotted, wanted in (match.texts or {}).items():
+        text = _text_at(value, dotted)
+        if not text_fits(wanted, text):
+            faults.append(f"{dotted} says {show(text)}" if text is not None else f"{dotted} has no text")
     return faults
+
+
+def _text_at(value: Any, dotted: str) -> str | None:
+    """The text at a dotted path, in which numbers are places of a list; None: there is none."""
+    for key in dotted.split("."):
+        if isinstance(value, list) and re.fullmatch(r"-?\d+", key):
+            try:
+                value = value[int(key)]
+            except IndexError:
+                return None
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            return None
+    return text_of_blocks(value) or text_of(value)
 
 
 def _other_keys(wanted: Sequence[str], found: dict[str, Any], before: str = "") -> list[str]:
@@ -131,6 +151,7 @@ def wanted_stdin(match: StdinMatch) -> str:
     if match.lacks:
         parts.append(f"without {', '.join(match.lacks)}")
     parts += [f"{key} a {kind}" for key, kind in (match.types or {}).items()]
+    parts += [f"{key} {wanted_text(wanted)}" for key, wanted in (match.texts or {}).items()]
     return " and ".join(parts) or "anything"
 
 

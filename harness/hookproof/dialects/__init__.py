@@ -32,7 +32,7 @@ class Placed:
     """h1, h2, ..."""
     event: str
     command: str
-    """The probe's absolute path; of a handler that is no command, the URL behind which it answers."""
+    """The probe's absolute path; of a handler that is no command, the URL behind which it answers, or the mark in its prompt."""
 
 
 @dataclass(frozen=True, slots=True)
