@@ -71,7 +71,7 @@ class Use(Strict):
 
 
 class Say(Strict):
-    """An answer in neutral words; each dialect writes it in its own. For prompt and agent: what the model says when it is asked."""
+    """An answer in neutral words; each dialect writes it in its own. For prompt and agent: what the model says."""
 
     verdict: Literal["allow", "deny", "ask", "defer", "block"] | None = None
     reason: str | None = None

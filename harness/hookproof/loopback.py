@@ -163,7 +163,8 @@ class _Requests(BaseHTTPRequestHandler):
         status = 599 if code else route.status
         headers = route.headers
         if of_model and status < 300:
-            stdout = modelserver.message(body, stdout)
+            kind, stdout = modelserver.message(body, stdout)
+            headers = {"Content-Type": kind, **headers}
         elif of_model:
             # what a failure means is to be seen, not how often a client tries again
             stdout, headers = modelserver.failure(status), {"x-should-retry": "false", **headers}

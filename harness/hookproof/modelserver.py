@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .cases import Say
@@ -57,10 +58,8 @@ def says(say: Say, kind: str) -> str:
 
 def asker(body: bytes) -> str | None:
     """The name of the probe that is to answer a request; None: its first message has no such name."""
-    try:
-        first = json.loads(body)["messages"][0]
-    except (ValueError, RecursionError, KeyError, IndexError, TypeError):
-        return None
+    messages = _parsed(body).get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
     found = _NAME.search(text_of(first))
     return found[1] if found else None
 
@@ -76,25 +75,55 @@ def text_of(value: Any) -> str:
     return ""
 
 
-def message(body: bytes, stdout: bytes) -> bytes:
-    """What a probe has printed, as the answer to a request."""
-    try:
-        model = json.loads(body).get("model")
-    except (ValueError, RecursionError, AttributeError):
-        model = None
-    content = [{"id": f"toolu_{next(_numbers):08}", **block} if block["type"] == "tool_use" else block for block in _blocks(stdout)]
-    uses = any(block["type"] == "tool_use" for block in content)
-    answer = {
+def message(body: bytes, stdout: bytes) -> tuple[str, bytes]:
+    """What a probe has printed, as the answer to a request: its content type and the bytes."""
+    return answer(_parsed(body), _blocks(stdout))
+
+
+def answer(request: Mapping[str, Any], content: Sequence[Mapping[str, Any]]) -> tuple[str, bytes]:
+    """Content blocks as the answer to a request, as a stream of events where it asks for one; tool calls get an id."""
+    blocks = [{"id": f"toolu_{next(_numbers):08}", **block} if block["type"] == "tool_use" else dict(block) for block in content]
+    whole = {
         "id": f"msg_{next(_numbers):08}",
         "type": "message",
         "role": "assistant",
-        "model": model or "scripted",
-        "content": content,
-        "stop_reason": "tool_use" if uses else "end_turn",
+        "model": request.get("model") or "scripted",
+        "content": blocks,
+        "stop_reason": "tool_use" if any(block["type"] == "tool_use" for block in blocks) else "end_turn",
         "stop_sequence": None,
         "usage": {"input_tokens": 10, "output_tokens": 5},
     }
-    return json.dumps(answer).encode()
+    if request.get("stream") is not True:
+        return "application/json", json.dumps(whole).encode()
+    return "text/event-stream", b"".join(_event(event) for event in _events(whole, blocks))
+
+
+def _events(whole: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}}
+    for index, block in enumerate(blocks):
+        if block["type"] == "tool_use":
+            begun: dict[str, Any] = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block.get("input", {}))}
+        else:
+            begun, delta = {**block, "text": ""}, {"type": "text_delta", "text": block.get("text", "")}
+        yield {"type": "content_block_start", "index": index, "content_block": begun}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": end, "usage": {"output_tokens": 5}}
+    yield {"type": "message_stop"}
+
+
+def _event(event: Mapping[str, Any]) -> bytes:
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return request if isinstance(request, dict) else {}
 
 
 def failure(status: int) -> bytes:
@@ -108,5 +137,6 @@ def _blocks(stdout: bytes) -> list[dict[str, Any]]:
         blocks = json.loads(text)
     except (ValueError, RecursionError):
         blocks = None
-    well = isinstance(blocks, list) and blocks and all(isinstance(b, dict) and b.get("type") in ("text", "tool_use") for b in blocks)
+    kinds = [block.get("type") if isinstance(block, dict) else None for block in blocks] if isinstance(blocks, list) else []
+    well = kinds and all(kind in ("text", "tool_use") for kind in kinds)
     return blocks if well else [{"type": "text", "text": text}]

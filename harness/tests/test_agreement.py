@@ -301,7 +301,7 @@ def test_a_file_of_a_row_stays_in_its_world(tmp_path: Path) -> None:
     scene.place_tool(tmp_path)
     wrong = Row("x", 1, {"settings": {}, "turns": [], "files": {"../../../gone.txt": ["x", 0o644]}}, {})
     with pytest.raises(HarnessError, match="leads out of its world"):
-        scene.lay_out(wrong, "2.1.332", "claude-code/2.1.332", tmp_path, 1)
+        scene.lay_out(wrong, "2.1.332", "claude-code/2.1.332", tmp_path, 1, Models())
 
 
 def test_a_missing_file_is_a_usage_error() -> None:

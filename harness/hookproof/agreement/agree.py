@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import shutil
@@ -25,6 +26,7 @@ from ..reaper import Reaper
 from ..subject import Subject
 from . import compare, expressible, scene, story
 from .compare import Difference
+from .model import Models
 from .rows import Row
 
 DIALECT = "claude-code"
@@ -86,6 +88,7 @@ class Agreement:
         self.accounts = {version: Account() for version in versions}
         self._numbers = itertools.count(1)
         self._reaper = Reaper()
+        self._models = Models()
         self._folder = Path(tempfile.mkdtemp(prefix="hp", dir=find_world_folder()))
         self._reaper.add_folder(self._folder)
         self._pool: Pool | None = None
@@ -131,7 +134,8 @@ class Agreement:
 
     def _submit(self, row: Row, version: str) -> Future[Held]:
         assert self._pool is not None
-        wide = any(_SLEEPS.search(text) for text in expressible.settings_texts(row.fields))
+        texts = [*expressible.settings_texts(row.fields), json.dumps(row.fields.get("script"))]
+        wide = any(_SLEEPS.search(text) for text in texts)
         return self._pool.submit(lambda subject: self._hold(row, version, subject), wide=wide)
 
     def _hold(self, row: Row, version: str, subject: Subject) -> Held:
@@ -144,7 +148,7 @@ class Agreement:
         return replace(held, attempts=attempt)
 
     def _try(self, row: Row, version: str, subject: Subject) -> Held:
-        laid = scene.lay_out(row, version, f"{DIALECT}/{version}", self._folder, next(self._numbers))
+        laid = scene.lay_out(row, version, f"{DIALECT}/{version}", self._folder, next(self._numbers), self._models)
         try:
             answer = subject.ask(laid.request, LIMIT).answer
             if answer.unsupported is not None and answer.unsupported not in self._hello.features:
@@ -164,7 +168,7 @@ class Agreement:
         finally:
             with suppress(OSError):
                 subject.settle()
-            scene.clear_away(laid)
+            scene.clear_away(laid, self._models)
         note = row.note(version)
         status: Status = "agrees" if not found else "disagrees" if note is None else "aside"
         return Held(row, version, status, tuple(found), note or "")
@@ -173,6 +177,7 @@ class Agreement:
         """End the runner and remove all worlds."""
         if self._pool is not None:
             self._pool.close()
+        self._models.close()
         self._reaper.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .expressible import settings_texts
+from .expressible import asks_a_model, settings_texts
 from .rows import Row
 from .story import REPEATS, UNTOLD, Story
 
@@ -61,15 +61,25 @@ def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
         yield _difference("requests", f"{REPEATS} or more", ours.requests)
     if seen.end not in (ours.end, UNTOLD):
         yield _difference("end", seen.end, ours.end)
-    if seen.requests > 1 and seen.errors != ours.errors:
-        yield _difference(
-            "blocked", list(zip(seen.errors, seen.texts, strict=True)), list(zip(ours.errors, ours.texts, strict=True))
-        )
+    if asks_a_model(row.fields):
+        yield from _results_in_any_order(seen, ours, handlers.words())
+    elif seen.requests > 1 and seen.errors != ours.errors:
+        yield _difference("blocked", seen.results(), ours.results())
     elif seen.requests > 1 and not handlers.race() and not handlers.approver:
         words = handlers.words()
         for wanted, saw in zip(seen.texts, ours.texts, strict=True):
             if len(wanted) <= LONGEST_TOLD and (told := _own(wanted, words)) != (ours_told := _own(saw, words)):
                 yield _difference("told", sorted(told - ours_told), sorted(ours_told - told))
+
+
+def _results_in_any_order(seen: Story, ours: Story, words: frozenset[str]) -> Iterator[Difference]:
+    """The results of an agent's calls come between those of the loop; when exactly, a row does not tell."""
+    if Counter(seen.errors) != Counter(ours.errors):
+        yield _difference("blocked", seen.results(), ours.results())
+        return
+    told, ours_told = (_own("\n".join(story.texts), words) for story in (seen, ours))
+    if told != ours_told:
+        yield _difference("told", sorted(told - ours_told), sorted(ours_told - told))
 
 
 def _only(some: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -102,6 +112,7 @@ class _Handlers:
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.texts = list(settings_texts(fields))
+        self.script = json.dumps(fields.get("script")) if asks_a_model(fields) else ""
         self.events: dict[str, set[str]] = {}
         """Mark -> the events whose handlers leave it."""
         self.counts: Counter[str] = Counter()
@@ -155,7 +166,7 @@ class _Handlers:
 
     def words(self) -> frozenset[str]:
         """The words of the handlers: what of a text is theirs, whatever the program says around it."""
-        return frozenset(word for text in self.texts for word in _WORD.findall(text) if word[:2].isupper())
+        return frozenset(word for text in (*self.texts, self.script) for word in _WORD.findall(text) if word[:2].isupper())
 
 
 def _entries(groups: Any) -> Iterator[Mapping[str, Any]]:

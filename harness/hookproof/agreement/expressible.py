@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from . import generated
+from . import generated, model
 from .rows import filled
 
 SETTINGS = ("settings", "managed_settings", "user_settings", "project_settings", "local_settings")
@@ -33,7 +33,8 @@ LARGEST_OPTION = 2 * 1024 * 1024
 NOTICED = ("FileChanged", "CwdChanged", "ConfigChange", "MessageDisplay")
 """The events that a host fires when it notices something; no step of the protocol is that something."""
 
-_KIND = re.compile(r'"type\\*"\s*:\s*\\*"(http|mcp_tool|prompt|agent)\\*"')
+_KIND = re.compile(r'"type\\*"\s*:\s*\\*"(http|mcp_tool)\\*"')
+_ASKS_A_MODEL = re.compile(r'"type\\*"\s*:\s*\\*"(?:prompt|agent)\\*"')
 _SHORT_LIMIT = re.compile(r'updatedInput.*\btimeout\\*"\s*:\s*\\*"?\d{1,3}\b')
 """A rewrite that gives the shell less than a second, in its milliseconds: what then happens is a race of the host's."""
 _LEAVES_FOLDER = re.compile(r"(?:^|[;&|(\n])\s*(?:cd|pushd|popd)\b")
@@ -124,7 +125,22 @@ def _mode(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
 
 
 def _script(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
-    return [f"script: {name}" for name in value] if isinstance(value, dict) else ["script of another kind"]
+    if not isinstance(value, dict):
+        return ["script of another kind"]
+    found = [f"script: {name}" for name, part in value.items() if not model.expressible(name, part)]
+    if not found and any(route["contains"] in said for route in value.get("routes", ()) for said in _of_main_loop(fields)):
+        found.append("script: a route that the main loop takes")
+    return found
+
+
+def _of_main_loop(fields: Mapping[str, Any]) -> list[str]:
+    """What stands in the requests of the main loop, whatever the handlers do."""
+    return [str(fields.get("prompt") or ""), json.dumps(fields.get("turns"), ensure_ascii=False)]
+
+
+def asks_a_model(fields: Mapping[str, Any]) -> bool:
+    """Whether some handler of a row asks a model."""
+    return any(_ASKS_A_MODEL.search(text) for text in settings_texts(fields))
 
 
 def _turns(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:

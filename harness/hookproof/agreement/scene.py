@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import modelserver
 from ..errors import HarnessError
 from ..protocol import Permission, Run, Session, Settings, Step, ToolCall, Turn, World
 from . import expressible, host
+from .model import Model, Models
 from .rows import Row, filled
 
 PROGRAM = "tool"
@@ -43,6 +45,8 @@ class Scene:
     request: Run
     notes: Path
     """The folder in which the tools note their inputs."""
+    model: Model | None = None
+    """Whom its handlers ask, where some ask a model."""
 
 
 def place_tool(folder: Path) -> None:
@@ -53,7 +57,7 @@ def place_tool(folder: Path) -> None:
     program.chmod(0o755)
 
 
-def lay_out(row: Row, version: str, asked: str, folder: Path, number: int) -> Scene:
+def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, models: Models) -> Scene:
     """Make the world of a row below `folder`, where `place_tool` was; `asked` is the dialect that the request names.
 
     `number` sets it apart from all others: some commands are nearly as long as one can be, so paths are short.
@@ -83,6 +87,10 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int) -> Sc
         raise HarnessError(
             f"the scene of {row.name} cannot be laid out: {error}", f"look at the free space of {folder}"
         ) from None
+    model = models.serve(filled(row.fields.get("script") or {}, words)) if expressible.asks_a_model(row.fields) else None
+    env = {key: str(value) for key, value in filled(row.fields.get("env") or {}, words).items()}
+    if model is not None:
+        env = {**modelserver.environment(model.url), **env}
     request = Run(
         id=f"r{name[:8]}",
         dialect=asked,
@@ -91,18 +99,20 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int) -> Sc
             project=str(places["project"]),
             home=str(places["home"]),
             cwd=str(places["project"]),
-            env={key: str(value) for key, value in filled(row.fields.get("env") or {}, words).items()},
+            env=env,
         ),
         settings=settings,
         session=Session(id=f"s{name[8:]}", permission_mode=stands.mode),
         permission=Permission(verdict=stands.verdict, approver=_approver(row.fields)),
         steps=steps,
     )
-    return Scene(row, version, root, places["project"], places["log"], request, places["notes"])
+    return Scene(row, version, root, places["project"], places["log"], request, places["notes"], model)
 
 
-def clear_away(scene: Scene) -> None:
+def clear_away(scene: Scene, models: Models) -> None:
     """Remove the world."""
+    if scene.model is not None:
+        models.forget(scene.model)
     shutil.rmtree(scene.root, ignore_errors=True)
 
 

@@ -47,6 +47,10 @@ class Story:
     end: str
     """How the run ended."""
 
+    def results(self) -> list[tuple[bool, str]]:
+        """The results with whether they were errors."""
+        return list(zip(self.errors, self.texts, strict=True))
+
 
 def of_row(row: Row, version: str) -> Story:
     """What the real program was seen to do."""
@@ -68,6 +72,9 @@ def of_row(row: Row, version: str) -> Story:
 def _end_seen(reason: str | None, requests: int, seen: Mapping[str, Any]) -> str:
     if seen.get("lab_limit_reached"):
         return "goes on"
+    labels = seen.get("request_labels")
+    if reason is None and isinstance(labels, list) and not {"turn", "end"} & set(labels):
+        return "no run"
     if reason is None:
         # told in one of the output formats only
         return "no run" if requests == 0 else UNTOLD
@@ -81,13 +88,16 @@ def of_run(scene: Scene, answer: RunAnswer) -> Story:
     logs = {}
     if scene.log.is_dir():
         logs = {file.name: file.read_text("utf-8", "replace") for file in scene.log.iterdir() if file.is_file()}
-    results = [call for step in read if step.calls is not UNSET for call in step.calls]
+    results = [(call.outcome != "ran", str(call.result)) for step in read if step.calls is not UNSET for call in step.calls]
+    if scene.model is not None:
+        requests += scene.model.requests
+        results += scene.model.results.values()
     return Story(
         wrote=tuple(logs.pop("ran", "").split()),
         marks=tuple(_plain(line, names) for line in logs.pop("order", "").split("\n") if line),
         envelopes=_envelopes(logs, names),
-        errors=tuple(call.outcome != "ran" for call in results),
-        texts=tuple(_plain(str(call.result), names) for call in results),
+        errors=tuple(error for error, _ in results),
+        texts=tuple(_plain(text, names) for _, text in results),
         requests=requests,
         end=end,
     )

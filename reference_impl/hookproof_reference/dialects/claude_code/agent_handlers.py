@@ -21,7 +21,7 @@ from ...handlers.inquiry import Question
 from ...runner import Called, ToolUse
 from ...tools import ToolEnd
 from . import agent_tools, environment, model_client, placeholders, verdicts
-from .calls import Calling, Host
+from .calls import Calling
 from .kinds import Asked
 
 SYSTEM = (
