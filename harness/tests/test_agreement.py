@@ -14,6 +14,7 @@ import pytest
 from hookproof import cli
 from hookproof.agreement import compare, generated, host, rows, scene
 from hookproof.agreement.expressible import left_out
+from hookproof.agreement.model import Models
 from hookproof.agreement.rows import Row
 from hookproof.agreement.story import Story
 from hookproof.errors import HarnessError, UsageError
