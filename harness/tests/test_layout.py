@@ -40,7 +40,7 @@ def test_each_scope_has_the_file_name_that_claude_code_gives_it(tmp_path: Path) 
     }
     for settings in laid.request.settings:
         assert Path(settings.path).read_text() == f"{settings.scope}: {laid.probes}/h1"
-    layout.clear_away(laid)
+    layout.clear_away(laid, ProbeKit(tmp_path / "kit"))
     assert not laid.root.exists()
 
 
