@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookproof_reference import Runner
+from hookproof_reference.dialects.claude_code import kinds
 from hookproof_reference.handlers import Unsupported
 from hookproof_reference.tools import ToolFailed
 
@@ -268,9 +269,12 @@ def test_a_message_is_for_the_user_and_not_for_the_model(claude: ClaudeProject, 
     assert (runner.to_user, runner.to_model) == (["PreToolUse:Bash says: SM"], [])
 
 
-def test_a_kind_of_handler_that_is_not_there_is_said_so(claude: ClaudeProject, version: str) -> None:
+def test_a_kind_of_handler_whose_library_is_missing_says_what_to_install(
+    claude: ClaudeProject, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
     claude.configure(PreToolUse=[{"type": "http", "url": "http://127.0.0.1:9/"}], Stop=[claude.handler("h1")])
     runner: Runner = claude.runner(version)
-    with pytest.raises(Unsupported, match="http"):
+    with pytest.raises(Unsupported, match=r"http: install hookproof\[http\]"):
         runner.call("Bash", LS, tool)
     assert runner.end("bye").cause == "done"

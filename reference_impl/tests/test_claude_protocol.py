@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hookproof_reference
+from hookproof_reference.dialects.claude_code import kinds
 
 if TYPE_CHECKING:
     from .conftest import ClaudeProject
@@ -127,9 +128,12 @@ def test_what_became_of_the_settings_is_told(claude: ClaudeProject) -> None:
     assert claude.started() == ["h1"]
 
 
-def test_a_kind_of_handler_that_is_not_there_is_unsupported(claude: ClaudeProject) -> None:
+def test_a_kind_of_handler_whose_library_is_missing_is_unsupported(
+    claude: ClaudeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
     claude.configure(PreToolUse=[{"type": "http", "url": "http://127.0.0.1:9/"}])
-    assert ask(request(claude, NEW, call(claude, 1))) == {"id": "r1", "unsupported": "http"}
+    assert ask(request(claude, NEW, call(claude, 1))) == {"id": "r1", "unsupported": "http: install hookproof[http]"}
 
 
 def test_sigterm_ends_all_handlers_of_a_batch(claude: ClaudeProject) -> None:
