@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import hookproof_reference
-from hookproof_reference.dialects.claude_code import kinds
 
 if TYPE_CHECKING:
     from .conftest import ClaudeProject
@@ -41,8 +40,8 @@ def request(claude: ClaudeProject, version: str, *steps: Any, **more: Any) -> di
     }
 
 
-def ask(asked: dict[str, Any]) -> Any:
-    ended = subprocess.run(COMMAND, input=json.dumps(asked) + "\n", capture_output=True, text=True, env=ENV, timeout=60)
+def ask(asked: dict[str, Any], command: list[str] = COMMAND) -> Any:
+    ended = subprocess.run(command, input=json.dumps(asked) + "\n", capture_output=True, text=True, env=ENV, timeout=60)
     assert "Traceback" not in ended.stderr
     return json.loads(ended.stdout)
 
@@ -128,12 +127,10 @@ def test_what_became_of_the_settings_is_told(claude: ClaudeProject) -> None:
     assert claude.started() == ["h1"]
 
 
-def test_a_kind_of_handler_whose_library_is_missing_is_unsupported(
-    claude: ClaudeProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
+def test_a_kind_of_handler_whose_library_is_missing_is_unsupported(claude: ClaudeProject) -> None:
+    bare = [sys.executable, "-S", *COMMAND[1:]]
     claude.configure(PreToolUse=[{"type": "http", "url": "http://127.0.0.1:9/"}])
-    assert ask(request(claude, NEW, call(claude, 1))) == {"id": "r1", "unsupported": "http: install hookproof[http]"}
+    assert ask(request(claude, NEW, call(claude, 1)), bare) == {"id": "r1", "unsupported": "http: install hookproof[http]"}
 
 
 def test_sigterm_ends_all_handlers_of_a_batch(claude: ClaudeProject) -> None:
