@@ -114,6 +114,8 @@ class Handler(Strict):
     """http: further headers of the answer."""
     prompt: str | None = None
     """prompt and agent: what the model is asked. The name of the probe stands before it in the settings: `[h1] ...`."""
+    head_first: bool = False
+    """http: status and headers are sent at once, the body when the probe has ended."""
     say: Say | Annotated[list[Say], Meta(min_length=1)] | None = None
     """One answer, or one per run of this probe: the last repeats."""
     raw: str | None = None
@@ -130,7 +132,7 @@ class Handler(Strict):
     spawn_child: Child | None = None
     ignore_term: bool = False
     missing: bool = False
-    """Configured, but no file is there."""
+    """Configured, but no file is there; http: nobody listens."""
     not_executable: bool = False
     wait_for: ProbeName | None = None
     """Waits until that probe has started (at most 3 s): proves that the two overlap."""
@@ -205,7 +207,8 @@ class CasePermission(Strict):
 
 
 class NativeSettings(Strict, kw_only=True):
-    """A settings file to the letter. `{h1}` in `text` becomes the probe's path."""
+    """A settings file to the letter. `{h1}` in `text` becomes the probe's path; http: its URL, of which `{h1:port}` and
+    `{h1:path}` are parts."""
 
     scope: Literal["managed", "user", "project", "local"] = "project"
     text: str

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -94,11 +95,18 @@ def _place_handlers(
         named = _with_its_tool(handler, dialect) if case.neutral else handler
         address = str(kit.place(probes, name, act))
         if handler.kind != "command" and token is not None:
-            address = kit.loopback.serve(token, name, address, handler.status, handler.headers)
-            if handler.kind in modelserver.KINDS:
-                address = modelserver.marker(name)
+            address = _behind_the_server(handler, name, address, kit, token)
         placed[name] = Placed(named, name, event, address)
     return placed
+
+
+def _behind_the_server(handler: Handler, name: str, program: str, kit: ProbeKit, token: str) -> str:
+    from .loopback import Route  # as in `ProbeKit`: only for those who have such a handler
+
+    if handler.kind == "http" and handler.missing:
+        return kit.loopback.nowhere(token, name)
+    url = kit.loopback.serve(token, name, Route(program, handler.status, handler.headers, handler.head_first))
+    return modelserver.marker(name) if handler.kind in modelserver.KINDS else url
 
 
 def _with_its_tool(handler: Handler, dialect: Dialect) -> Handler:
@@ -187,6 +195,9 @@ def _link(links: dict[str, str], handlers: dict[str, Placed], project: Path) -> 
 def _with_probes(text: str, handlers: dict[str, Placed]) -> str:
     for name, placed in handlers.items():
         text = text.replace("{" + name + "}", placed.command)
+        if placed.handler.kind == "http":
+            url = urlsplit(placed.command)
+            text = text.replace("{" + name + ":port}", str(url.port)).replace("{" + name + ":path}", url.path)
     return text
 
 

@@ -2,16 +2,21 @@
 
 A request to `/TOKEN/h1` starts the probe `h1` of the world with that token. The body of the request is its
 stdin, its stdout the body of the answer: so the ledger, waiting for others and sleeping are as for a command.
+The headers of the request stand in the environment of the probe, as CGI has it (RFC 3875, 4.1): `X-Token`
+as HTTP_X_TOKEN, the type of the body as CONTENT_TYPE.
 At `/TOKEN/model/...` stands a scripted model: see `modelserver.py`.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
+import socket
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 
@@ -19,7 +24,9 @@ from . import modelserver
 
 HOST = "127.0.0.1"
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
-"""What a probe behind the server has as environment: its own is not what is tested."""
+"""What a probe behind the server has as environment beside the request: its own is not what is tested."""
+BODILESS = (204, 304)
+"""Statuses whose answers have no body (RFC 9110, 6.4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,8 @@ class Route:
     """The probe's absolute path."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    head_first: bool = False
+    """Status and headers are sent before the probe starts; the body follows, and its end is that of the connection."""
 
 
 @dataclass(slots=True)
@@ -47,6 +56,7 @@ class Loopback:
         self._lock = Lock()
         self._places: dict[str, _Place] = {}
         self._server: ThreadingHTTPServer | None = None
+        self._closed_port: socket.socket | None = None
 
     def token(self) -> str:
         """A new, empty place for the routes of one world."""
@@ -58,11 +68,20 @@ class Loopback:
             self._places[token] = _Place()
         return token
 
-    def serve(self, token: str, name: str, program: str, status: int = 200, headers: Mapping[str, str] | None = None) -> str:
-        """From now on the probe `program` answers at `name`; gives the URL."""
+    def serve(self, token: str, name: str, route: Route) -> str:
+        """From now on the route's probe answers at `name`; gives the URL."""
         with self._lock:
-            self._places[token].routes[name] = Route(program, status, headers or {})
+            self._places[token].routes[name] = route
         return f"{self.base(token)}/{name}"
+
+    def nowhere(self, token: str, name: str) -> str:
+        """A URL at which nobody listens, as long as this server lives: connections are refused."""
+        with self._lock:
+            if self._closed_port is None:
+                # bound and never listening: nobody else can have the port
+                self._closed_port = socket.socket()
+                self._closed_port.bind((HOST, 0))
+            return f"http://{HOST}:{self._closed_port.getsockname()[1]}/{token}/{name}"
 
     def base(self, token: str) -> str:
         """The URL of a world, without a slash at its end."""
@@ -85,6 +104,9 @@ class Loopback:
             self._server.shutdown()
             self._server.server_close()
             self._server = None
+        if self._closed_port is not None:
+            self._closed_port.close()
+            self._closed_port = None
 
     # ---- for the server's own threads ------------------------------------------------------------
 
@@ -94,8 +116,8 @@ class Loopback:
             place = self._places.get(token)
             return None if place is None else place.routes.get(name)
 
-    def run(self, token: str, program: str, stdin: bytes) -> tuple[int, bytes]:
-        """Start a probe, wait for it; gives its exit code and stdout. Raises OSError."""
+    def run(self, token: str, program: str, stdin: bytes, request: Mapping[str, str]) -> tuple[int, bytes]:
+        """Start a probe, wait for it; gives its exit code and stdout. `request` is for its environment. Raises OSError."""
         with self._lock:
             place = self._places.get(token)
             if place is None:
@@ -105,7 +127,7 @@ class Loopback:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=ENVIRONMENT,
+                env={**request, **ENVIRONMENT},
                 start_new_session=True,
             )
             place.running.add(running)
@@ -118,22 +140,27 @@ class Loopback:
 
 
 def _kill(program: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        # not reaped before: `communicate` in the server's thread does that once it is dead
-        program.kill()
+    if program.returncode is None:
+        with suppress(ProcessLookupError):
+            # a session of its own, with what it sleeps in; `communicate` in the server's thread reaps it
+            os.killpg(program.pid, signal.SIGKILL)
 
 
-class _Server(ThreadingHTTPServer):
+class QuietServer(ThreadingHTTPServer):
+    """A thread for each connection, and not a word about those that break."""
+
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away, as one whose time is up does, is nothing to report."""
+
+
+class _Server(QuietServer):
     def __init__(self, address: tuple[str, int], loopback: Loopback) -> None:
         super().__init__(address, _Requests)
         self.loopback = loopback
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away, as one whose time is up does, is nothing to report."""
 
 
 class _Requests(BaseHTTPRequestHandler):
@@ -141,41 +168,62 @@ class _Requests(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        _, token, name, *_ = [*self.path.split("/"), "", ""]
+        _, token, name, *_ = [*self.path.partition("?")[0].split("/"), "", ""]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         of_model = name == modelserver.PATH
         if of_model:
             name = modelserver.asker(body) or ""
         route = self.server.loopback.route(token, name)
         if route is None:
-            self._answer(404, b"", {})
+            self._answer(Route("", 404), b"")
             return
+        if route.head_first:
+            self.close_connection = True
+            self._head(route, {})
         try:
-            code, stdout = self.server.loopback.run(token, route.program, body)
+            code, stdout = self.server.loopback.run(token, route.program, body, self._told())
         except OSError as error:
-            self._answer(599, str(error).encode(), {})
-            return
-        if code < 0:
+            code, stdout = 599, str(error).encode()
+        if code < 0 or (code and route.head_first):
             # it died: the connection ends without an answer
             self.close_connection = True
             return
         # a probe that cannot note what it does must not look like an answer
-        status = 599 if code else route.status
-        headers = route.headers
-        if of_model and status < 300:
+        answer = replace(route, status=599 if code else route.status)
+        if of_model and answer.status < 300:
             kind, stdout = modelserver.message(body, stdout)
-            headers = {"Content-Type": kind, **headers}
+            answer = replace(answer, headers={"Content-Type": kind, **route.headers})
         elif of_model:
             # what a failure means is to be seen, not how often a client tries again
-            stdout, headers = modelserver.failure(status), {"x-should-retry": "false", **headers}
-        self._answer(status, stdout, headers)
+            stdout = modelserver.failure(answer.status)
+            answer = replace(answer, headers={"x-should-retry": "false", **route.headers})
+        if route.head_first:
+            self.wfile.write(stdout)
+        else:
+            self._answer(answer, stdout)
 
-    def _answer(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        self.send_response_only(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
+    def _told(self) -> dict[str, str]:
+        """The request as CGI variables."""
+        told = {"REQUEST_METHOD": self.command, "QUERY_STRING": self.path.partition("?")[2]}
+        for name, value in self.headers.items():
+            variable = name.upper().replace("-", "_")
+            told[variable if variable in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{variable}"] = value
+        return told
+
+    def _answer(self, route: Route, body: bytes) -> None:
+        if route.status in BODILESS:
+            self._head(route, {})
+            return
+        self._head(route, {"Content-Length": str(len(body))})
+        self.wfile.write(body)
+
+    def _head(self, route: Route, more: Mapping[str, str]) -> None:
+        self.send_response_only(route.status)
+        if self.close_connection:
+            more = {**more, "Connection": "close"}
+        for name, value in {"Content-Type": "application/json", **more, **route.headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nobody reads it."""

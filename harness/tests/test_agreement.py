@@ -53,14 +53,18 @@ def hooks(*commands: str, event: str = "PreToolUse", fields: dict[str, Any] | No
     return {"hooks": {event: [{"hooks": entries}]}}
 
 
+def asking(*urls: str) -> dict[str, Any]:
+    return {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": url} for url in urls]}]}}
+
+
 def test_the_reference_does_what_was_seen(agree: Agree) -> None:
     code, said = agree(SAMPLE)
     assert (code, said["agrees"]) == (0, True)
     newer = said["versions"]["2.1.332"]
-    assert newer["rows"] == 7
-    assert newer["statuses"] == {"agrees": 5, "aside": 1}
-    assert newer["left_out"] == {"script: http": 1, "settings: handler type http": 1}
-    assert said["versions"]["2.1.178"]["statuses"] == {"agrees": 2}
+    assert newer["rows"] == 9
+    assert newer["statuses"] == {"agrees": 7, "aside": 1}
+    assert newer["left_out"] == {"pre": 1}
+    assert said["versions"]["2.1.178"]["statuses"] == {"agrees": 4}
 
 
 def test_a_row_that_depends_on_chance_is_told_and_fails_nothing(agree: Agree) -> None:
@@ -75,6 +79,7 @@ def test_a_row_that_depends_on_chance_is_told_and_fails_nothing(agree: Agree) ->
     [
         ("exit-2-is-only-an-error", "a-guard-refuses", {"tool ran", "blocked"}),
         ("continue-false-not-heeded", "the-run-is-ended", {"requests", "end"}),
+        ("http-answers-unread", "a-server-answers", {"tool ran", "blocked"}),
     ],
 )
 def test_a_runner_with_a_fault_disagrees(agree: Agree, fault: str, name: str, what: set[str]) -> None:
@@ -112,7 +117,10 @@ def test_words_say_what_was_seen_and_what_is_here(capsys: pytest.CaptureFixture[
         ({"files": {"../plug/a": ["x", 420], "@P@/b": ["x", 420]}}, []),
         ({"files": {"../../a": ["x", 420]}}, ["files: outside of the world"]),
         ({"files": {"a": "x"}}, ["files of another kind"]),
-        ({"script": {"routes": [], "http": {}}}, ["script: routes", "script: http"]),
+        ({"script": {"routes": [], "http": {}}}, ["script: routes"]),
+        ({"script": {"http": {"a": {"status": 200, "body": "x", "headers": {}, "sleep": 0.5, "body_sleep": 1}}}}, []),
+        ({"script": {"http": {"a": {"status": 200, "trailers": {}}}}}, ["script: http"]),
+        ({"script": {"http": {"a": {"body": "x"}}}}, ["script: http"]),
         ({"args": ["--permission-mode", "dontAsk", "--init"]}, []),
         ({"args": ["--permission-mode", "auto"]}, ["args: --permission-mode auto"]),
         ({"args": ["--plugin-dir", "x"]}, ["args: --plugin-dir"]),
@@ -122,7 +130,10 @@ def test_words_say_what_was_seen_and_what_is_here(capsys: pytest.CaptureFixture[
         ({"turns": [[{"tool": "mcp__srv__say", "input": {}}, {"text": "x"}]]}, []),
         ({"turns": [[{"tool": "Bash", "input": {"command": "ls && cd /tmp"}}]]}, ["turns: the shell changes its folder"]),
         ({"turns": [[{"wait_file": "f", "max": 3}]]}, ["turns: wait_file", "turns: max"]),
-        ({"settings": {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": "x"}]}]}}}, ["settings: handler type http"]),
+        ({"settings": asking("http://127.0.0.1:@PORT@/hook/a", "http://u@LOCALHOST/", "https://[::1]:1/", "ftp://x/", "")}, []),
+        ({"settings": asking("http://127.0.0.1/", "http://example.com/")}, ["settings: a handler on another machine"]),
+        ({"settings": asking("http://127.0.0.1@example.com/")}, ["settings: a handler on another machine"]),
+        ({"settings_raw": json.dumps(asking("http://10.0.0.1:80"))}, ["settings: a handler on another machine"]),
         ({"settings": hooks("true", event="FileChanged")}, ["settings: event FileChanged"]),
         ({"settings_gen": "open('/etc/passwd').read()"}, ["settings that cannot be worked out"]),
         ({"settings_b64": "not base64"}, ["settings that cannot be worked out"]),
@@ -188,7 +199,7 @@ def test_a_file_that_is_none_is_told_with_its_line(
     [
         (["--version", "9.9"], "no row was observed at version 9.9\nhint: there are: 2.1.178, 2.1.332"),
         (["--row", "nothing"], 'has no row "nothing"'),
-        (["--row", "a-server-answers"], "no row can be expressed: nothing was compared"),
+        (["--row", "a-program-runs-before"], "no row can be expressed: nothing was compared"),
         (["--runner", "example:node"], "does not declare claude-code/2.1.178"),
         (["--runner", "./nowhere"], "./nowhere does not exist"),
     ],

@@ -35,7 +35,7 @@ LIMIT = 120.0
 """Seconds that a runner has for an answer; some rows wait for a limit of half a minute."""
 WIDE = 12
 """Rows that mostly sleep which run side by side."""
-_SLEEPS = re.compile(r"\bsleep\b|\"timeout\\*\"")
+_SLEEPS = re.compile(r"(?:\b|_)sleep\b|\"timeout\\*\"")
 
 Status = Literal["agrees", "disagrees", "aside", "unsupported"]
 

@@ -13,7 +13,7 @@ from .expressible import asks_a_model, settings_texts
 from .rows import Row
 from .story import REPEATS, UNTOLD, Story
 
-WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests", "end", "answer")
+WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests", "asked", "end", "answer")
 """What two stories can differ in."""
 
 _MARK = re.compile(r"echo\s+([^\s;|&<>'\"$`\\]+)\s*>>\s*\S*/log/order")
@@ -57,6 +57,8 @@ def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
         yield from _marks(handlers, seen.marks, ours.marks, together)
         if seen.requests != ours.requests:
             yield _difference("requests", seen.requests, ours.requests)
+        if seen.asked is not None and ours.asked is not None and seen.asked != ours.asked:
+            yield _difference("asked", _only(seen.asked, ours.asked), _only(ours.asked, seen.asked))
     elif ours.requests < REPEATS:
         yield _difference("requests", f"{REPEATS} or more", ours.requests)
     if seen.end not in (ours.end, UNTOLD):
@@ -113,6 +115,7 @@ class _Handlers:
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.texts = list(settings_texts(fields))
         self.script = json.dumps(fields.get("script")) if asks_a_model(fields) else ""
+        self.answers = [str(answer.get("body", "")) for answer in (fields.get("script") or {}).get("http", {}).values()]
         self.events: dict[str, set[str]] = {}
         """Mark -> the events whose handlers leave it."""
         self.counts: Counter[str] = Counter()
@@ -166,7 +169,8 @@ class _Handlers:
 
     def words(self) -> frozenset[str]:
         """The words of the handlers: what of a text is theirs, whatever the program says around it."""
-        return frozenset(word for text in (*self.texts, self.script) for word in _WORD.findall(text) if word[:2].isupper())
+        texts = (*self.texts, self.script, *self.answers)
+        return frozenset(word for text in texts for word in _WORD.findall(text) if word[:2].isupper())
 
 
 def _entries(groups: Any) -> Iterator[Mapping[str, Any]]:

@@ -30,11 +30,26 @@ CLASSIFIED = {"plan": "2.1.332", "auto": "0"}
 LARGEST_OPTION = 2 * 1024 * 1024
 """Bytes of settings given by an option, from which on some versions do not start; the protocol has no such option."""
 
+PORT = "@PORT@"
+"""Stands for the port of the server that a row's http handlers ask."""
+
+ANSWER: Mapping[str, type | tuple[type, ...]] = {
+    "status": int,
+    "body": str,
+    "headers": dict,
+    "sleep": (int, float),
+    "body_sleep": (int, float),
+}
+"""What an answer of that server consists of."""
+
 NOTICED = ("FileChanged", "CwdChanged", "ConfigChange", "MessageDisplay")
 """The events that a host fires when it notices something; no step of the protocol is that something."""
 
-_KIND = re.compile(r'"type\\*"\s*:\s*\\*"(http|mcp_tool)\\*"')
+_KIND = re.compile(r'"type\\*"\s*:\s*\\*"(mcp_tool)\\*"')
 _ASKS_A_MODEL = re.compile(r'"type\\*"\s*:\s*\\*"(?:prompt|agent)\\*"')
+_ADDRESS = re.compile(r'"url\\*"\s*:\s*\\*"\s*https?://(?:[^/?#"\\]*@)?(\[[^]"]*\]|[^:/?#"\\]*)', re.IGNORECASE)
+_HERE = re.compile(r"localhost\.?|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0|", re.IGNORECASE)
+"""The hosts that are this machine, whatever the network around it."""
 _SHORT_LIMIT = re.compile(r'updatedInput.*\btimeout\\*"\s*:\s*\\*"?\d{1,3}\b')
 """A rewrite that gives the shell less than a second, in its milliseconds: what then happens is a race of the host's."""
 _LEAVES_FOLDER = re.compile(r"(?:^|[;&|(\n])\s*(?:cd|pushd|popd)\b")
@@ -79,6 +94,8 @@ def _of_settings(fields: Mapping[str, Any]) -> Iterator[str]:
     for text in texts:
         for kind in sorted({found[1] for found in _KIND.finditer(text)}):
             yield f"settings: handler type {kind}"
+        if not all(_HERE.fullmatch(host[1]) for host in _ADDRESS.finditer(text)):
+            yield "settings: a handler on another machine"
         for event in NOTICED:
             if f'"{event}"' in text:
                 yield f"settings: event {event}"
@@ -127,7 +144,7 @@ def _mode(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
 def _script(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
     if not isinstance(value, dict):
         return ["script of another kind"]
-    found = [f"script: {name}" for name, part in value.items() if not model.expressible(name, part)]
+    found = [f"script: {name}" for name, part in value.items() if not _is_expressible(name, part)]
     if not found and any(route["contains"] in said for route in value.get("routes", ()) for said in _of_main_loop(fields)):
         found.append("script: a route that the main loop takes")
     return found
@@ -141,6 +158,19 @@ def _of_main_loop(fields: Mapping[str, Any]) -> list[str]:
 def asks_a_model(fields: Mapping[str, Any]) -> bool:
     """Whether some handler of a row asks a model."""
     return any(_ASKS_A_MODEL.search(text) for text in settings_texts(fields))
+
+
+def _is_expressible(name: str, part: Any) -> bool:
+    return _are_answers(part) if name == "http" else model.expressible(name, part)
+
+
+def _are_answers(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(answer, dict)
+        and "status" in answer
+        and all(isinstance(part, ANSWER.get(name, ())) for name, part in answer.items())
+        for answer in value.values()
+    )
 
 
 def _turns(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:

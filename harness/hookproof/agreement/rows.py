@@ -22,6 +22,7 @@ SEEN: dict[str, type] = {
     "tool_results": dict,
     "model_requests": int,
     "logs": dict,
+    "http_requests": list,
 }
 """What is read of an observation, and its kinds; all of it may be missing."""
 

@@ -16,6 +16,7 @@ from .. import modelserver
 from ..errors import HarnessError
 from ..protocol import Permission, Run, Session, Settings, Step, ToolCall, Turn, World
 from . import expressible, host
+from .endpoint import Endpoint
 from .model import Model, Models
 from .rows import Row, filled
 
@@ -47,6 +48,8 @@ class Scene:
     """The folder in which the tools note their inputs."""
     model: Model | None = None
     """Whom its handlers ask, where some ask a model."""
+    endpoint: Endpoint | None = None
+    """What the row's http handlers ask, where it has some."""
 
 
 def place_tool(folder: Path) -> None:
@@ -64,6 +67,7 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, model
     Raises HarnessError.
     """
     name = secrets.token_hex(10)
+    endpoint = None
     root = Path(f"{folder}/{number:x}")
     places = {
         "project": root / "proj",
@@ -76,6 +80,7 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, model
         for place in places.values():
             place.mkdir(parents=True)
         words = {"@W@": str(root), "@P@": str(places["project"]), "@PY@": sys.executable}
+        endpoint = _endpoint(row.fields, words)
         settings = _settings(row.fields, words, places, root)
         settings += _files(row.fields, words, places, {found.path for found in settings})
         calls = _calls(row.fields, words)
@@ -84,6 +89,8 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, model
             settings.append(_write("local", root / "allowed.json", json.dumps({"permissions": {"allow": stands.rules}})))
         steps = _steps(row.fields, words, places)
     except OSError as error:
+        if endpoint is not None:
+            endpoint.close()
         raise HarnessError(
             f"the scene of {row.name} cannot be laid out: {error}", f"look at the free space of {folder}"
         ) from None
@@ -106,14 +113,27 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, model
         permission=Permission(verdict=stands.verdict, approver=_approver(row.fields)),
         steps=steps,
     )
-    return Scene(row, version, root, places["project"], places["log"], request, places["notes"], model)
+    return Scene(row, version, root, places["project"], places["log"], request, places["notes"], model, endpoint)
 
 
 def clear_away(scene: Scene, models: Models) -> None:
     """Remove the world."""
     if scene.model is not None:
         models.forget(scene.model)
+    if scene.endpoint is not None:
+        scene.endpoint.close()
     shutil.rmtree(scene.root, ignore_errors=True)
+
+
+def _endpoint(fields: Mapping[str, Any], words: dict[str, str]) -> Endpoint | None:
+    """The server that a row's handlers ask; its port becomes one of the words."""
+    answers = (fields.get("script") or {}).get("http")
+    if answers is None and expressible.PORT not in json.dumps(fields):
+        return None
+    endpoint = Endpoint()
+    words[expressible.PORT] = str(endpoint.port)
+    endpoint.answers = filled(answers or {}, words)
+    return endpoint
 
 
 def _approver(fields: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ..protocol import RunAnswer, StepAnswer
+from . import endpoint
 from .rows import Row
 from .scene import Scene
 
@@ -46,6 +47,8 @@ class Story:
     """How often the model was asked."""
     end: str
     """How the run ended."""
+    asked: tuple[str, ...] | None = ()
+    """What http handlers were asked, sorted; None: not told."""
 
     def results(self) -> list[tuple[bool, str]]:
         """The results with whether they were errors."""
@@ -66,7 +69,15 @@ def of_row(row: Row, version: str) -> Story:
         texts=tuple(_plain(str(result[1]), ()) for result in results),
         requests=requests,
         end=_end_seen(reason, requests, seen),
+        asked=_asked_seen(row, seen),
     )
+
+
+def _asked_seen(row: Row, seen: Mapping[str, Any]) -> tuple[str, ...] | None:
+    # rows of the older form do not keep them; in those of the newer form none are kept where there were none
+    if "http_requests" not in seen and "group" not in row.fields:
+        return None
+    return tuple(sorted(endpoint.told(request) for request in seen.get("http_requests", ())))
 
 
 def _end_seen(reason: str | None, requests: int, seen: Mapping[str, Any]) -> str:
@@ -100,6 +111,7 @@ def of_run(scene: Scene, answer: RunAnswer) -> Story:
         texts=tuple(_plain(text, names) for _, text in results),
         requests=requests,
         end=end,
+        asked=tuple(sorted(scene.endpoint.asked)) if scene.endpoint is not None else (),
     )
 
 
