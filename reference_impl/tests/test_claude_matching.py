@@ -215,4 +215,9 @@ def test_identical_handlers_run_once_with_the_later_limit_and_a_condition_makes_
         Configured("Stop", "a", 3.0, condition="Bash"),
         Configured("Stop", "a", 3.0, arguments=()),
     ]
-    assert [(h.command, h.timeout) for h in hooks.distinct(handlers)] == [("a", 6.0), ("b", 2.0), ("a", 3.0), ("a", 3.0)]
+    assert [(h.command, h.timeout) for h in hooks.distinct(handlers)] == [
+        ("a", 6.0),
+        ("b", 2.0),
+        ("a", 3.0),
+        ("a", 3.0),
+    ]

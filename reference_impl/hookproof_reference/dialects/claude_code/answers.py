@@ -95,7 +95,7 @@ def read(ran: Ran, event: str, version: Version) -> Said:
         if ran.handler.on_failure != "block" or event in FAILURE_IS_NOTHING:
             raise
         how = "timed out" if failed.cause == "timeout" else "failed"
-        detail = f'{how}; blocking because onFailure is "block"\n{ran.stderr}'.strip()
+        detail = f'{how}; blocking because onFailure is "block"\n{ran.error or ran.stderr}'.strip()
         return Said("deny", f"[{label(ran)}]: {detail}", command=label(ran), by_exit=True, failed=failed.detail)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from ...settings import Configured, SettingsError
 from ..base import Dropped
+from . import urls
+from .http_policy import LISTS
 from .versions import Version
 
 DEFAULT_TIMEOUT = 600.0
@@ -51,6 +53,9 @@ def configured(text: str, events: Mapping[str, Any], version: Version) -> tuple[
     Raises SettingsError for a file of which nothing counts.
     """
     content = _parsed(text, version) if text.strip() else {}
+    for name in LISTS:
+        if name in content and not _are_texts(content[name]):
+            raise SettingsError(f"{name} is no list of texts; nothing of this file is applied until that is fixed")
     hooks = content.get("hooks", {})
     if not isinstance(hooks, dict):
         return [], [("hooks", "hooks is no object of events")], content
@@ -156,6 +161,9 @@ def _handler(event: str, matcher: str | None, entry: Any, version: Version) -> C
         if name in entry and not fits(entry[name]):
             raise Bad(f"has a {name} that is no {form}")
     arguments = entry.get("args") if kind == "command" else None
+    if kind == "http":
+        url = urls.parsed(entry["url"])
+        entry = {**entry, "url": url.text if url is not None and version.normal_urls else entry["url"].strip()}
     return Configured(
         event,
         # a lone surrogate cannot be an argument of a program (observed: it becomes this)
@@ -192,6 +200,14 @@ def _is_flag(value: Any) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_object_of_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _is_url(value: Any) -> bool:
+    return isinstance(value, str) and urls.parsed(value) is not None
 
 
 def _is_object(value: Any) -> bool:
@@ -232,7 +248,11 @@ KINDS: dict[str, dict[str, Check]] = {
     },
     "prompt": {"prompt": TEXT, "model": TEXT, "continueOnBlock": FLAG},
     "agent": {"prompt": TEXT, "model": TEXT},
-    "http": {"url": TEXT, "headers": OBJECT, "allowedEnvVars": TEXTS},
+    "http": {
+        "url": ("URL", _is_url),
+        "headers": ("object of strings", _is_object_of_texts),
+        "allowedEnvVars": TEXTS,
+    },
     "mcp_tool": {"server": TEXT, "tool": TEXT, "input": OBJECT},
 }
 """Kind of handler -> its fields and their forms. Fields that are not listed are accepted and ignored."""

@@ -131,10 +131,11 @@ class Hooks:
             handler
             for handler in self.handlers
             if handler.event == event
+            and event not in kinds.NEVER.get(handler.kind, ())
             and matchers.matches(handler.matcher, subject, self.dialect.version)
             and (handler.condition is None or (event in CONDITIONAL and rules.fits(handler.condition, call)))
         ]
-        return distinct(concerned)
+        return sorted(distinct(concerned), key=lambda handler: kinds.ORDER.index(handler.kind))
 
     def place_of(self, event: str) -> Place:
         """Where the handlers of an event run."""
@@ -223,12 +224,12 @@ def enabled(loaded: Loaded) -> tuple[Configured, ...]:
 
 
 def distinct(handlers: Iterable[Configured]) -> list[Configured]:
-    """Each of several identical handlers once, with the last one's limit; an `if` makes it another (observed)."""
+    """Each of several identical handlers once, with the last one's limit and headers; an `if` makes it another (observed)."""
     found: dict[Any, Configured] = {}
     for handler in handlers:
         what: Any = (handler.command, handler.arguments, handler.options.get("shell"))
         if handler.kind == "http":
-            what = handler.options.get("url")
+            what = handler.options["url"]
         elif handler.kind != "command":
             what = repr([handler.options.get(key) for key in ("prompt", "server", "tool", "input")])
         found[handler.kind, what, handler.condition] = handler

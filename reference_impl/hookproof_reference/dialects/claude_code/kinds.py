@@ -26,6 +26,14 @@ KINDS: Mapping[str, tuple[str, str]] = {
 }
 """Kind -> the module of this package that has `question(asked)`, and the extra that installs the library it needs."""
 
+ORDER = ("command", "prompt", "agent", "http", "mcp_tool")
+"""In which order the handlers of an event are started, none waiting for another (003, FACT)."""
+
+NEVER: Mapping[str, frozenset[str]] = {
+    "http": frozenset({"SessionStart", "Setup"}),
+}
+"""Kind -> the events at which such handlers are passed over without a word (observed; 003, FACT)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:

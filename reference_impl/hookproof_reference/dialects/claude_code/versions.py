@@ -69,6 +69,14 @@ class Version:
     """Whether an agent handler's model is reminded once of the tool by which it must give its verdict."""
     words_lose_quotes: bool
     """Whether the words of an envelope, where a prompt asks for one of them, lose their quotes outside of braces."""
+    normal_urls: bool
+    """Whether two ways to write one URL name one http handler: it is known by its normal form."""
+    keeps_credentials: bool
+    """Whether http handlers get no credentials of the program's own in their headers."""
+    header_letters: str
+    """The encoding in which headers of http handlers travel."""
+    spares_cloud_addresses: bool
+    """Whether http handlers are not asked at an address of the link or of a cloud's services, written as a number."""
 
 
 VERSIONS = {
@@ -104,6 +112,10 @@ VERSIONS = {
             prompt_ends_turn=False,
             reminds_agents=False,
             words_lose_quotes=False,
+            normal_urls=True,
+            keeps_credentials=False,
+            header_letters="utf-8",
+            spares_cloud_addresses=False,
         ),
         Version(
             number="2.1.332",
@@ -135,6 +147,10 @@ VERSIONS = {
             prompt_ends_turn=True,
             reminds_agents=True,
             words_lose_quotes=True,
+            normal_urls=False,
+            keeps_credentials=True,
+            header_letters="latin-1",
+            spares_cloud_addresses=True,
         ),
     )
 }
