@@ -117,7 +117,7 @@ def test_words_say_what_was_seen_and_what_is_here(capsys: pytest.CaptureFixture[
         ({"files": {"../plug/a": ["x", 420], "@P@/b": ["x", 420]}}, []),
         ({"files": {"../../a": ["x", 420]}}, ["files: outside of the world"]),
         ({"files": {"a": "x"}}, ["files of another kind"]),
-        ({"script": {"routes": [], "http": {}}}, ["script: routes"]),
+        ({"script": {"api_error": {}, "http": {}}}, ["script: api_error"]),
         ({"script": {"http": {"a": {"status": 200, "body": "x", "headers": {}, "sleep": 0.5, "body_sleep": 1}}}}, []),
         ({"script": {"http": {"a": {"status": 200, "trailers": {}}}}}, ["script: http"]),
         ({"script": {"http": {"a": {"body": "x"}}}}, ["script: http"]),
