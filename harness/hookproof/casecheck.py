@@ -13,6 +13,12 @@ from .mistakes import suggestion
 from .modelserver import KINDS as MODEL_KINDS
 from .protocol import FEATURES, Posture
 
+OF_A_PROCESS = ("exit", "stderr", "read", "spawn_child", "ignore_term", "not_executable")
+"""Fields that nobody sees of a handler that is asked over a connection."""
+OF_A_SERVER = {"status": ("http", *MODEL_KINDS), "headers": ("http", *MODEL_KINDS), "head_first": ("http",)}
+"""Fields -> the kinds of handlers that have them."""
+PLAIN = cases.Handler()
+
 Keys = tuple[str | int, ...]
 Finding = tuple[Keys, str]
 """Below which keys of the case, and what is wrong there."""
@@ -148,6 +154,7 @@ def _handlers(case: Case) -> Iterator[Finding]:
         keys: Keys = ("handlers", number)
         if handler.say is not None and handler.raw is not None:
             yield (*keys, "raw"), "`raw` is stdout to the letter and stands instead of `say`, not beside it"
+        yield from _kind(handler, keys)
         if handler.signal is not None and handler.exit != 0:
             yield (*keys, "signal"), "a handler that dies by a signal has no exit code: leave `exit` or `signal` away"
         says = handler.say if isinstance(handler.say, list) else [handler.say] if handler.say else []
@@ -159,6 +166,21 @@ def _handlers(case: Case) -> Iterator[Finding]:
                 yield (*keys, "say"), f"`{alone}` is what a model says: for handlers of kind {' or '.join(MODEL_KINDS)}"
         if handler.prompt is not None and handler.kind not in MODEL_KINDS:
             yield (*keys, "prompt"), f"`prompt` is what a model is asked: for handlers of kind {' or '.join(MODEL_KINDS)}"
+
+
+def _kind(handler: cases.Handler, keys: Keys) -> Iterator[Finding]:
+    """Every field means something for a handler of this kind."""
+    written = {field for field in (*OF_A_PROCESS, *OF_A_SERVER) if getattr(handler, field) != getattr(PLAIN, field)}
+    if handler.kind != "command":
+        for field in OF_A_PROCESS:
+            if field in written:
+                instead = "a failure is a `status` of 300 or more, or a `signal`" if field == "exit" else "leave it away"
+                yield (*keys, field), f"nobody sees `{field}` of a handler of kind {handler.kind}: {instead}"
+        if handler.missing and handler.kind != "http":
+            yield (*keys, "missing"), f"a handler of kind {handler.kind} cannot be missing: that is for command and http"
+    for field, kinds in OF_A_SERVER.items():
+        if handler.kind not in kinds and field in written:
+            yield (*keys, field), f"`{field}` is for handlers of kind {' or '.join(kinds)}, not {handler.kind}"
 
 
 def _names(case: Case) -> Iterator[Finding]:
