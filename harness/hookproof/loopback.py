@@ -167,6 +167,10 @@ class _Requests(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
+    def do_GET(self) -> None:
+        """Answered as well, so that a client which changes the method is seen to have asked."""
+        self.do_POST()
+
     def do_POST(self) -> None:
         _, token, name, *_ = [*self.path.partition("?")[0].split("/"), "", ""]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -46,7 +46,7 @@ def _answer(asked: Asked, body: bytes, given_up: Event) -> str:
     url = urls.parsed(options["url"])
     if url is None or url.scheme not in SCHEMES:
         raise Refused(f"{options['url']} is not sent to: only {' and '.join(SCHEMES)} are spoken")
-    headers = http_policy.headers(options, hooks.base, hooks.contents, hooks.dialect.version, url.place)
+    headers = http_policy.headers(options, hooks.base, hooks.contents, hooks.dialect.version, url)
     wire = {name.encode("ascii"): value.encode(hooks.dialect.version.header_letters) for name, value in headers.items()}
     places = addresses.reachable(url.host, url.port or urls.PORTS[url.scheme], hooks.dialect.version)
     # certificates are read only where one is checked: that takes longer than an answer
@@ -61,7 +61,7 @@ def _answer(asked: Asked, body: bytes, given_up: Event) -> str:
 
 def _asked_at(place: str, url: Url, headers: Mapping[bytes, bytes], body: bytes, client: httpx.Client, given_up: Event) -> str:
     """Asks one address of the URL's host: that one which was found reachable, and no other."""
-    at = httpx.URL(replace(url, host=place, fragment="").text)
+    at = httpx.URL(replace(url, host=place, user="", fragment="").text)
     with client.stream("POST", at, content=body, headers=headers, extensions={"sni_hostname": url.host}) as answer:
         if not answer.is_success:
             raise Refused(f"HTTP {answer.status_code} from {url.text}")

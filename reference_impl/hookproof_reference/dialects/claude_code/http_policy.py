@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -101,9 +102,9 @@ def _allows_text(pattern: str, target: Url) -> bool:
 
 
 def headers(
-    options: Mapping[str, Any], env: Mapping[str, str], contents: Iterable[Mapping[str, Any]], version: Version, host: str
+    options: Mapping[str, Any], env: Mapping[str, str], contents: Iterable[Mapping[str, Any]], version: Version, url: Url
 ) -> dict[str, str]:
-    """The headers of a request to `host`, with the variables filled in that handler and settings allow; others are empty.
+    """The headers of a request to `url`, with the variables filled in that handler and settings allow; others are empty.
 
     Raises Refused for a name that no header can have.
     """
@@ -118,7 +119,7 @@ def headers(
         name = found[1] or found[2]
         return env.get(name, "") if name in allowed else ""
 
-    filled = {"Host": host, "Content-Type": "application/json"}
+    filled = {"Host": url.place, "Content-Type": "application/json"}
     for written, text in options.get("headers", {}).items():
         name = written.strip()
         if not _TOKEN.fullmatch(name):
@@ -127,4 +128,9 @@ def headers(
             continue  # told from the body
         filled = {other: kept for other, kept in filled.items() if other.lower() != name.lower()}
         filled[name] = _NOT_SENT.sub("", _VARIABLE.sub(value, text)).strip(" \t")
+    if url.user:
+        # as it stands in the URL, and before an Authorization of the settings (observed)
+        user = url.user if ":" in url.user else f"{url.user}:"
+        filled = {name: kept for name, kept in filled.items() if name.lower() != "authorization"}
+        filled["Authorization"] = f"Basic {b64encode(user.encode()).decode()}"
     return filled
