@@ -34,6 +34,10 @@ def needs(case: Case, dialect: Dialect) -> list[str]:
         wanted.add("subagent")
     if case.expect.settings is not None:
         wanted.add("settings-report")
+    if case.session is not None and not case.session.trusted:
+        wanted.add("trust")
+    if case.plugins:
+        wanted.add("plugins")
     if any(setting.scope == "managed" for setting in case.settings or []):
         wanted.add("managed-scope")
     return sorted(wanted)

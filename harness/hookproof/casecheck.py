@@ -197,6 +197,9 @@ def _names(case: Case) -> Iterator[Finding]:
     for path, name in case.links.items():
         if name not in handlers:
             yield ("links", path), _nobody(name, handlers)
+    for number, folder in enumerate(case.plugins):
+        if not any(path.startswith(f"{folder}/") for path in case.files):
+            yield ("plugins", number), f'there is no file in "{folder}"; name the files of the plugin in `files`'
     for number, handler in enumerate(case.handlers):
         for field in ("wait_for", "wait_for_end"):
             name = getattr(handler, field)
@@ -247,6 +250,9 @@ def _neutral(case: Case) -> Iterator[Finding]:
         yield ("settings",), f"{own}: its settings are written from the handlers"
     if case.links:
         yield ("links",), f"{own}: its handlers have no other names"
+    for field in ("files", "plugins"):
+        if getattr(case, field):
+            yield (field,), f"{own}: its handlers stand in the settings only"
     for number, handler in enumerate(case.handlers):
         for field in ("if_", "native"):
             if getattr(handler, field):

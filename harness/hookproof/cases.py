@@ -17,6 +17,8 @@ Level = Literal["must", "should", "may"]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 ProbeName = Annotated[str, Meta(pattern=r"^(h[1-9][0-9]*|t[1-9][0-9]*)$")]
 HandlerKind = Literal["command", "http", "mcp_tool", "prompt", "agent"]
+FileName = Annotated[str, Meta(pattern=r"^\.?[A-Za-z0-9][A-Za-z0-9 ._-]*(/\.?[A-Za-z0-9][A-Za-z0-9 ._-]*)*$")]
+"""A path within a folder that cannot lead out of it."""
 Signal = Literal["TERM", "KILL", "INT", "HUP", "SEGV", "ABRT", "PIPE", "USR1"]
 
 SLEEPY = 0.5
@@ -197,6 +199,7 @@ class CaseSession(Strict):
     interactive: bool = False
     permission_mode: str = "default"
     agent: str | None = None
+    trusted: bool = True
 
 
 class CasePermission(Strict):
@@ -240,6 +243,8 @@ class StdinMatch(Strict):
     """Dotted key -> exactly these keys in the object that stands there."""
     lacks: list[str] | None = None
     equals: Any = UNSET
+    one_line: bool = False
+    """One line, which a line end closes; no more and no less."""
     types: dict[str, str] | None = None
     """Dotted key -> string, integer, number, boolean, object, array, null or iso-time."""
     texts: dict[str, TextMatch] | None = None
@@ -340,6 +345,10 @@ class Case(Strict, kw_only=True):
     """The settings file that the dialect writes has its switch off for all handlers."""
     links: dict[Annotated[str, Meta(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$")], ProbeName] = {}
     """Files of the project that are a handler as well: `ci/guard.sh` is it, `ci/guard.py` becomes it when Python runs it."""
+    files: dict[FileName, str] = {}
+    """Files of the project, by their paths in it; `{h1}` in a text becomes the probe's path."""
+    plugins: list[FileName] = []
+    """Folders of the project, made by `files`, that are loaded as plugins."""
     call: Call | None = None
     calls: list[Call] | None = None
     prompt: str | None = None

@@ -108,6 +108,11 @@ def _given(case: Case) -> Iterator[str]:
     for native in case.settings or []:
         yield f"{native.scope} settings to the letter:"
         yield from (f"  {line}" for line in native.text.splitlines())
+    for path, text in case.files.items():
+        yield f"{path}:"
+        yield from (f"  {line}" for line in text.splitlines())
+    for folder in case.plugins:
+        yield f"{folder} is loaded as a plugin"
     if not case.handlers:
         yield "no handlers"
     for number, each in enumerate(case.handlers, 1):

@@ -143,6 +143,8 @@ def _stdin(e: Evidence) -> Iterator[Check]:
     for probe, match in (e.case.expect.stdin or {}).items():
         value, trouble = _read(e.ledger, probe, match.run)
         faults = [trouble] if trouble else faults_of_stdin(match, value)
+        if match.one_line and not _is_one_line(e.ledger.stdin(probe, match.run) or b""):
+            faults.append("it is not one line with its end")
         yield _seen(
             f"stdin {probe}", not faults, f"{probe} reads an object {wanted_stdin(match)}", "; ".join(faults) or "so it was"
         )
@@ -150,6 +152,10 @@ def _stdin(e: Evidence) -> Iterator[Check]:
         value, trouble = _read(e.ledger, probe)
         faults = [trouble] if trouble else [gap for key, v in wanted.items() for gap in _gaps(e, key, v, value)]
         yield _seen(f"envelope {probe}", not faults, f"{probe} reads {show(wanted)}", "; ".join(faults) or "so it was")
+
+
+def _is_one_line(data: bytes) -> bool:
+    return data.endswith(b"\n") and data.count(b"\n") == 1
 
 
 def _gaps(e: Evidence, key: str, wanted: Any, envelope: Any) -> list[str]:

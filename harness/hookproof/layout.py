@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET
 
 from . import modelserver
 from .applicability import event_of, says
@@ -57,6 +58,7 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
         commands = _place_handlers(case, dialect, version, kit, probes, token)
         settings = _write_settings(case, dialect, version, commands, project, home)
         _link(case.links, commands, project)
+        _write_files(case.files, commands, project)
         steps = _steps(case, kit, probes, dialect)
     except OSError as error:
         raise HarnessError(f"the world of {case.id} cannot be laid out: {error}", f"look at the free space of {folder}") from None
@@ -68,6 +70,7 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
         dialect=asked,
         world=RequestWorld(root=str(root), project=str(project), home=str(home), cwd=str(project), env=env),
         settings=settings,
+        plugins=[f"{project}/{folder}" for folder in case.plugins] or UNSET,
         session=None
         if session is None
         else Session(
@@ -76,6 +79,7 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
             interactive=session.interactive,
             permission_mode=session.permission_mode,
             agent=session.agent,
+            trusted=session.trusted,
         ),
         permission=Permission(verdict=case.permission.verdict, approver=case.permission.approver),
         steps=steps,
@@ -141,15 +145,20 @@ def _act_of_handler(handler: Handler, case: Case, name: str, event: str, dialect
         ignore_term=handler.ignore_term,
         wait_for=handler.wait_for,
         wait_for_end=handler.wait_for_end,
-        record=frozenset(what for what in ("env", "cwd", "args") if name in (getattr(case.expect, what) or {})),
+        record=_recorded(case, name),
         missing=handler.missing,
         not_executable=handler.not_executable,
     )
 
 
-def _act_of_tool(tool: Tool) -> Act:
+def _act_of_tool(tool: Tool, record: frozenset[str]) -> Act:
     answer = Answer(stdout=tool.stdout, stderr=tool.stderr or "", exit=tool.exit)
-    return Act(answers=(answer,), signal=tool.signal, sleep=tool.sleep)
+    return Act(answers=(answer,), signal=tool.signal, sleep=tool.sleep, record=record)
+
+
+def _recorded(case: Case, name: str) -> frozenset[str]:
+    """What a probe is to note at its start, because the case asks for it."""
+    return frozenset(what for what in ("env", "cwd", "args") if name in (getattr(case.expect, what) or {}))
 
 
 def _write_settings(
@@ -192,6 +201,13 @@ def _link(links: dict[str, str], handlers: dict[str, Placed], project: Path) -> 
             path.symlink_to(command)
 
 
+def _write_files(files: dict[str, str], handlers: dict[str, Placed], project: Path) -> None:
+    for name, text in files.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_with_probes(text, handlers), "utf-8")
+
+
 def _with_probes(text: str, handlers: dict[str, Placed]) -> str:
     for name, placed in handlers.items():
         text = text.replace("{" + name + "}", placed.command)
@@ -219,7 +235,7 @@ def _steps(case: Case, kit: ProbeKit, probes: Path, dialect: Dialect) -> list[St
             batch = []
             for call in stimulus.calls or ([stimulus.call] if stimulus.call else []):
                 name = f"t{len(calls) + 1}"
-                program = kit.place(probes, name, _act_of_tool(call.program))
+                program = kit.place(probes, name, _act_of_tool(call.program, _recorded(case, name)))
                 calls[name] = _tool_call(call, name, str(program), probes, dialect)
                 batch.append(calls[name])
             steps.append(Step(turn=Turn(tool_calls=batch)))

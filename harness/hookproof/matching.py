@@ -145,6 +145,8 @@ def wanted_stdin(match: StdinMatch) -> str:
         parts.append(f"exactly {show(match.equals)}")
     if match.subset:
         parts.append(f"with {show(match.subset)}")
+    if match.one_line:
+        parts.append("in one line")
     if match.keys is not None:
         parts.append(f"with exactly the keys {', '.join(match.keys)}")
     parts += [f"{key} with exactly the keys {', '.join(keys)}" for key, keys in (match.keys_of or {}).items()]

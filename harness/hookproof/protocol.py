@@ -51,6 +51,11 @@ FEATURES: dict[str, str] = {
     "settings-report": "the answer says what became of each settings file",
     "compact": "compaction can be asked for",
     "exact-numbers": "integers beyond 2^53 survive unchanged",
+    "plugins": "plugin folders bring handlers of their own",
+    "frontmatter": "agents and skills of the project bring handlers of their own",
+    "trust": "a project's folder can be one that the user has not trusted",
+    "watching": "a file that changes on disk fires an event",
+    "background-tools": "a tool call can be told to run on while the turn goes on",
 }
 """The closed list of features: name -> what a runner says with it."""
 
@@ -125,6 +130,8 @@ class Session(Struct, omit_defaults=True):
     permission_mode: str = "default"
     agent: str | None = None
     """The subagent in which the steps happen, or null for the main loop."""
+    trusted: bool = True
+    """Whether the user has said that the project's folder may be trusted."""
 
 
 class Permission(Struct):
@@ -174,6 +181,8 @@ class Run(Struct, tag_field="op", tag="run", kw_only=True):
     dialect: str
     world: World
     settings: list[Settings]
+    plugins: list[str] | UnsetType = UNSET
+    """Folders of plugins to load beside the settings, absolute."""
     session: Session | None = None
     """null: outside a session."""
     permission: Permission = msgspec.field(default_factory=Permission)

@@ -44,6 +44,7 @@ PATTERNS: dict[str, str] = {
     r"^(h[1-9][0-9]*|t[1-9][0-9]*)$": "the name of a probe (h1, h2, ... or t1, t2, ...)",
     r"^[a-z0-9-]+/[a-z0-9-]+/[a-z0-9]+(-[a-z0-9]+)*$": "dialect/family/what-it-shows in small letters, digits and hyphens",
     r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$": "a file in the project that ends in .sh or .py: ci/guard.sh",
+    r"^\.?[A-Za-z0-9][A-Za-z0-9 ._-]*(/\.?[A-Za-z0-9][A-Za-z0-9 ._-]*)*$": "a path below a folder: agents/guard.md",
     r"^[A-Z]+-F?[0-9]+$": "the id of a row: L-01, C-F12",
 }
 """The patterns of `cases.py` in words."""

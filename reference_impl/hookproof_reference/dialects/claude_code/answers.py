@@ -7,8 +7,9 @@ lets the call pass, unless the handler itself asks for the contrary (observed; 0
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...execution import Ran
@@ -38,7 +39,11 @@ EXIT_2_WITHOUT_EFFECT = frozenset(
 )
 """The events at which exit code 2 is an error like any other."""
 
-FAILURE_IS_NOTHING = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle", "SessionStart"})
+AT_AN_END = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
+"""The events at which a block makes somebody go on: there a script that is missing does not block (bundle of 2.1.178)."""
+_MISSING = re.compile(r"no such file|can't open", re.IGNORECASE)
+
+FAILURE_IS_NOTHING = AT_AN_END | {"SessionStart"}
 """The events at which `onFailure: block` is ignored (observed)."""
 
 
@@ -67,6 +72,8 @@ class Said(Answer):
     """What it grants beside its allow (`updatedPermissions`)."""
     quiet_prompt: bool = False
     """A blocked prompt is not repeated in the message about it."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """The whole hookSpecificOutput, for what only one event has."""
 
 
 def label(ran: Ran) -> str:
@@ -107,6 +114,8 @@ def _said(ran: Ran, event: str, version: Version) -> Said:
     if ran.error is not None:
         raise Failed("exit", ran.error)
     blocks = ran.exit == 2 and event not in EXIT_2_WITHOUT_EFFECT
+    if blocks and event in AT_AN_END and _script_is_missing(ran):
+        raise Failed("exit", f"its script is missing: {ran.stderr.strip()}")
     body = parsed(ran.stdout)
     if body is not None and body.get("async") is True:
         return Said(command=label(ran))
@@ -123,6 +132,11 @@ def _said(ran: Ran, event: str, version: Version) -> Said:
         how = f"exit code {ran.exit}" if ran.signal is None else f"signal {ran.signal}"
         raise Failed("exit" if ran.signal is None else "signal", f"{how}: {ran.stderr.strip()}".rstrip(": "))
     return said
+
+
+def _script_is_missing(ran: Ran) -> bool:
+    """Whether exit code 2 is an interpreter's own, that has not found what it was to run."""
+    return not ran.stdout.strip() and _MISSING.search(ran.stderr) is not None
 
 
 def _blocked(ran: Ran) -> Said:
@@ -193,6 +207,7 @@ def spoken(body: Mapping[str, Any], event: str, command: str) -> Said:
         mcp_output=own.get("updatedMCPToolOutput", NOTHING),
         updates=updates,
         quiet_prompt=own.get("suppressOriginalPrompt") is True,
+        own=own,
     )
 
 

@@ -15,12 +15,16 @@ from ...handlers import Place
 from ...permissions import Enforced, Outcome
 from ...runner import Approver, Called, ToolUse
 from ...tools import ToolEnd
-from . import inputs, messages, rules
+from . import environment, inputs, messages, rules
 from .answers import NOTHING
 from .hooks import Heard, Hooks
 
 if TYPE_CHECKING:
     from . import ClaudeCode
+
+
+CLASSIFIED = "auto"
+"""The mode in which a classifier judges the calls that no rule names, in the place of a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,8 @@ class Calling:
         host = stance[0] if stance is not None else self._unruled()
         if merged.verdict == "allow" and (stance is None or stance[0] == "allow") and self._lifts():
             host = "allow"
+        if stance is None and host != "allow" and merged.verdict is None and self.host.mode == CLASSIFIED:
+            return self._classified(arguments), arguments
         enforced = permissions.decide(host, None, merged, self.dialect)
         if enforced.outcome == "blocked":
             return Enforced("blocked", messages.rule_denied(self.use.name, arguments) if stance else enforced.reason), arguments
@@ -130,6 +136,12 @@ class Calling:
             enforced = permissions.decide(host, approval, merged, self.dialect)
         return enforced, arguments
 
+    def _classified(self, arguments: Any) -> Enforced:
+        """The classifier has refused: nobody is asked, and PermissionDenied tells of it, at no other refusal (observed)."""
+        reason = messages.classified(self.use.name)
+        self._ask("PermissionDenied", tool_input=arguments, tool_use_id=self.use.id, reason=reason)
+        return Enforced("blocked", reason)
+
     def _unruled(self) -> str:
         """What the host says of a call that no rule names, in the mode that a hook may have set meanwhile."""
         mode = self.hooks.granted_mode
@@ -141,7 +153,7 @@ class Calling:
         """Whether a hook that allows is heard in this mode."""
         if self.host.mode == "plan" and self.dialect.version.plan_holds:
             return False
-        return self.host.verdict != "deny" or self.host.mode == "dontAsk"
+        return self.host.verdict != "deny" or self.host.mode in ("dontAsk", CLASSIFIED)
 
     def _requests(self, hook_asks: bool) -> bool:
         """Whether PermissionRequest fires for a call that needs an approval."""
@@ -178,6 +190,7 @@ class Calling:
             place, code = self.hooks.env_files.read_by_shell(place)
             if code != 0:
                 return ToolEnd("failed", "", started=False, code=code)
+            place = environment.of_shell(place)
         return tools.run(self.use.program, arguments, place)
 
     def _replaced(self, heard: Heard, response: Any) -> Any:

@@ -45,6 +45,11 @@ def of_handlers(
     return env
 
 
+def of_shell(place: Place) -> Place:
+    """The place of a command of the shell tool: it is told the effort as well (003, stdin contract)."""
+    return Place(place.cwd, {**place.env, "CLAUDE_EFFORT": EFFORT})
+
+
 class EnvFiles:
     """The files that handlers of a session's start write for the shell tool: one for each handler, in their order."""
 

@@ -95,6 +95,9 @@ EVENTS: dict[str, Event] = {
 
 _LATE = ("DirectoryAdded", "PreModelSwitch", "PostModelSwitch", "PreSkillShellCommand")
 
+TITLED = frozenset({"SessionStart", "UserPromptSubmit"})
+"""The events that name the session's title, where it has one (003, stdin contract)."""
+
 _AFTER_A_PROMPT = {"compact", "clear"}
 """The sources of a SessionStart that comes after a prompt."""
 
@@ -115,6 +118,8 @@ class Scene:
     mode: str
     agent_id: str | None = None
     agent_type: str | None = None
+    title: str | None = None
+    """The session's title, as it was named or as a hook has set it."""
 
     @property
     def transcript(self) -> str:
@@ -126,6 +131,8 @@ def envelope(name: str, fields: Mapping[str, Any], scene: Scene, version: Versio
     """The object that handlers get on stdin, its keys in the order of the program."""
     event = EVENTS[name]
     own = {**event.own, **fields}
+    if scene.title is not None and name in TITLED:
+        own.setdefault("session_title", scene.title)
     agent_id, agent_type = own.pop("agent_id", scene.agent_id), own.pop("agent_type", scene.agent_type)
     common: dict[str, Any] = {"session_id": scene.session_id, "transcript_path": scene.transcript, "cwd": scene.cwd}
     if version.prompt_id and (event.prompt or (name == "SessionStart" and own.get("source") in _AFTER_A_PROMPT)):

@@ -18,7 +18,7 @@ from ...settings import Loaded, Source
 from ...tools import Tool
 from . import ClaudeCode, environment, inputs, messages
 from .calls import Calling, Host
-from .events import Scene, subject_of
+from .events import TITLED, Scene, subject_of
 from .hooks import Heard, Hooks
 
 STOPPED = "stopped by hook"
@@ -62,6 +62,7 @@ class Loop(Runner):
             mode=self.mode,
             agent_id=None if agent is None else f"a{uuid.uuid4().hex[:16]}",
             agent_type=agent,
+            title=session.name if session else None,
         )
         if self.loaded.fatal is not None:
             # it does not start, and says nothing (observed)
@@ -79,6 +80,7 @@ class Loop(Runner):
         self.prompt_words = "UserPromptSubmit operation blocked by hook"
         self.hooks.scene = replace(self.hooks.scene, prompt_id=str(uuid.uuid4()))
         heard = self._ask("UserPromptSubmit", {"prompt": text})
+        self._titled(heard)
         blocks = heard.blocks()
         if blocks:
             return Submitted(False, messages.prompt_blocked(blocks[0]))
@@ -170,9 +172,27 @@ class Loop(Runner):
     def fire(self, event: str, fields: Mapping[str, Any] | None = None, *, subject: str | None = None) -> Merged:
         """An event that the host reports. Raises ValueError for one that this version does not have."""
         heard = self._ask(event, fields or {})
+        if event in TITLED:
+            self._titled(heard)
         what = subject_of(event, self.dialect.envelope(event, fields or {}, self.hooks.common(), self.place.cwd))
         self._tell_model(event, f"{event}:{what}" if what else event, heard)
+        if event == "SessionStart":
+            self._opening(heard)
         return heard.merged
+
+    def _titled(self, heard: Heard) -> None:
+        """The last handler to end that gives a title has it (observed)."""
+        title = _last_text(heard, "sessionTitle")
+        if title:
+            self.hooks.scene = replace(self.hooks.scene, title=title)
+
+    def _opening(self, heard: Heard) -> None:
+        """A handler's first message is a prompt of its own, before that of the user (observed)."""
+        message = _last_text(heard, "initialUserMessage")
+        if message:
+            submitted = self.prompt(message)
+            if not submitted.submitted:
+                self.to_user.append(self.blocked_prompt(submitted.reason))
 
     def close(self) -> None:
         """Handlers in the background end with the session."""
@@ -191,6 +211,12 @@ class Loop(Runner):
 
     def _place_of_tools(self) -> Place:
         return Place(environment.folder(self.place.cwd, self.project, self.hooks.scene.home), self.hooks.base)
+
+
+def _last_text(heard: Heard, key: str) -> str:
+    """What the last handler to end has put under a key that only its event has; "" if none has."""
+    given = [said.own[key] for said in heard.answers if isinstance(said.own.get(key), str)]
+    return given[-1] if given else ""
 
 
 def _together(uses: Sequence[ToolUse]) -> list[list[int]]:

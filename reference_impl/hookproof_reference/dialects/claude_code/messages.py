@@ -64,6 +64,11 @@ def rule_denied(tool: str, arguments: Any) -> str:
     return f"Permission to use {tool}{f' with command {command}' if command is not None else ''} has been denied."
 
 
+def classified(tool: str) -> str:
+    """Why the classifier of the auto mode refused."""
+    return f"{tool} was refused by the check of the auto mode"
+
+
 def needs_approval(tool: str) -> str:
     """What the model reads of a call that nobody could be asked about."""
     return f"Claude requested permissions to use {tool}, but you haven't granted it yet."
