@@ -134,9 +134,12 @@ def _started(job: Job, place: Place, manners: Manners) -> _Child:
     return _Child(job.argv, job.stdin, job.place or place, job.limit, manners)
 
 
-def start(argv: Sequence[str], stdin: bytes, place: Place, manners: Manners) -> Background:
-    """Starts a program that nobody waits for. Raises OSError or ValueError when it cannot be started."""
-    return Background(_Child(argv, stdin, place, None, manners))
+def start(argv: Sequence[str], stdin: bytes, place: Place, manners: Manners, limit: float | None = None) -> Background:
+    """Starts a program that nobody waits for; at its limit, in seconds, it is told to end.
+
+    Raises OSError or ValueError when it cannot be started.
+    """
+    return Background(_Child(argv, stdin, place, None, manners), limit)
 
 
 _under_way: set[int] = set()

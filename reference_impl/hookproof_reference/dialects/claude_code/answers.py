@@ -17,6 +17,8 @@ from ...reading import Answer, Failed
 from .versions import Version
 
 VERDICTS = ("allow", "deny", "ask", "defer")
+NO_STDERR = "No stderr output"
+"""What stands for the stderr of a handler that wrote none."""
 NOTHING = object()
 """Stands for an output that was not replaced: any JSON value may be the new one."""
 
@@ -140,7 +142,7 @@ def _script_is_missing(ran: Ran) -> bool:
 
 
 def _blocked(ran: Ran) -> Said:
-    detail = ran.stderr or "No stderr output"
+    detail = ran.stderr or NO_STDERR
     return Said("deny", f"[{label(ran)}]: {detail}", command=label(ran), by_exit=True)
 
 

@@ -18,6 +18,7 @@ from ...tools import ToolEnd
 from . import environment, inputs, messages, rules
 from .answers import NOTHING
 from .hooks import Heard, Hooks
+from .tasks import Tasks, is_for_background
 
 if TYPE_CHECKING:
     from . import ClaudeCode
@@ -47,6 +48,7 @@ class Calling:
     host: Host
     use: ToolUse
     place: Place
+    tasks: Tasks = field(default_factory=Tasks)
     to_model: list[str] = field(default_factory=list)
     to_user: list[str] = field(default_factory=list)
     stops: bool = False
@@ -191,6 +193,8 @@ class Calling:
             if code != 0:
                 return ToolEnd("failed", "", started=False, code=code)
             place = environment.of_shell(place)
+            if is_for_background(self.use, arguments):
+                return self.tasks.start(str(self.use.program), arguments, place)
         return tools.run(self.use.program, arguments, place)
 
     def _replaced(self, heard: Heard, response: Any) -> Any:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from ... import envelopes, execution, merging, reading
 from ...execution import Finishing, Ran
 from ...handlers import Ended, Place, command, process
-from ...handlers.background import Background
 from ...handlers.inquiry import Question
 from ...merging import Merged
 from ...settings import Configured, Loaded
-from . import answers, environment, events, kinds, matchers, rules
+from . import answers, environment, events, kinds, matchers, rules, spill
 from .answers import Said
 from .environment import EnvFiles
 from .events import Scene
+from .later import Later, is_left_alone, limit_of
 
 if TYPE_CHECKING:
     from . import ClaudeCode
@@ -64,7 +64,7 @@ class Hooks:
         self.interactive = interactive
         self.base = {**place.env, **environment.of_settings(self.contents)}
         self.env_files = EnvFiles(scene)
-        self.background: list[Background] = []
+        self.later = Later()
         self.granted_mode: str | None = None
         """The mode that a hook has set for the rest of the session."""
         self.host: Host
@@ -101,7 +101,7 @@ class Hooks:
             start=partial(self._start, event, questions),
         )
         rans.sort(key=lambda ran: ran.finished)
-        self.background += [ran.background for ran in rans if ran.background is not None]
+        self.later.add(rans, event, envelope)
         given = [reading.read(ran, event, self.dialect) for ran in rans]
         for ran, answer in zip(rans, given, strict=True):
             if answer.failed is not None and log is not None:
@@ -109,7 +109,8 @@ class Hooks:
         if event == "PreToolUse" and self.interactive:
             # deferring is for print mode only (003, Operator notes)
             given = [answer for answer in given if answer.verdict != "defer"]
-        return Heard(merging.merge(given, self.dialect), tuple(a for a in given if isinstance(a, Said)))
+        answered = tuple(spill.shortened(answer, self.scene) for answer in given if isinstance(answer, Said))
+        return Heard(merging.merge(given, self.dialect), answered)
 
     def grant(self, heard: Heard) -> None:
         """What a hook that allows grants beside: only a mode for the session has been seen to have an effect."""
@@ -165,11 +166,11 @@ class Hooks:
                 own = Place(place.cwd, {**place.env, "CLAUDE_ENV_FILE": self.env_files.next(event)})
             jobs[number] = process.Job(self._argv(handler), envelope, limits[number], own)
         for number, handler in enumerate(handlers):
-            if handler.background:
+            if number in jobs and is_left_alone(handler, self.interactive):
                 job = jobs.pop(number)
                 assert isinstance(job, process.Job)  # only a command can be one of these
                 try:
-                    yield number, Ended(background=process.start(job.argv, job.stdin, job.place or place, manners))
+                    yield number, Ended(background=process.start(*job[:2], job.place or place, manners, limit_of(handler)))
                 except (OSError, ValueError) as error:
                     yield number, Ended(cannot_start=str(error))
         numbers = list(jobs)
@@ -197,18 +198,11 @@ class Hooks:
 
     def overheard(self) -> list[str]:
         """What handlers in the background have ended with since the last time: their texts for the model."""
-        texts = []
-        for handler in list(self.background):
-            ended = handler.ended()
-            if ended is not None:
-                self.background.remove(handler)
-                texts += answers.late_texts(ended.stdout)
-        return texts
+        return self.later.overheard()
 
     def close(self) -> None:
-        """The session is over: what still runs in the background ends with it (observed)."""
-        while self.background:
-            self.background.pop().kill()
+        """The session is over."""
+        self.later.close()
 
 
 def enabled(loaded: Loaded) -> tuple[Configured, ...]:

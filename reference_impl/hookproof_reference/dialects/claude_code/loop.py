@@ -20,6 +20,8 @@ from . import ClaudeCode, environment, inputs, messages
 from .calls import Calling, Host
 from .events import TITLED, Scene, subject_of
 from .hooks import Heard, Hooks
+from .tasks import Tasks
+from .watching import Watch
 
 STOPPED = "stopped by hook"
 DEFERRED = "deferred"
@@ -70,6 +72,8 @@ class Loop(Runner):
             self.loaded = Loaded(report=self.loaded.report)
         self.hooks = Hooks(self.rules, self.loaded, self.place, scene, self.project, self.interactive)
         self.hooks.host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
+        self.tasks = Tasks()
+        self.watch = Watch(self.project, self.hooks.handlers)
         self.refused_stops = 0
         self.stop_active = False
         self.prompt_words = ""
@@ -88,8 +92,14 @@ class Loop(Runner):
             self.prompt_words = "Operation stopped by hook"
             return Submitted(False, next(said.stop_reason for said in heard.answers if said.stops) or STOPPED)
         self._tell_model("UserPromptSubmit", "UserPromptSubmit", heard)
-        self.to_model += self.hooks.overheard()
+        self._look_round()
         return Submitted(True)
+
+    def _look_round(self) -> None:
+        """What has happened meanwhile: handlers in the background have ended, watched files have changed."""
+        self.to_model += self.hooks.overheard()
+        for path, kind in self.watch.changes():
+            self.fire("FileChanged", {"file_path": path, "event": kind})
 
     def blocked_prompt(self, reason: str) -> str:
         """What the user reads."""
@@ -101,10 +111,10 @@ class Loop(Runner):
 
     def turn(self, uses: Sequence[ToolUse]) -> list[Called]:
         """A batch of calls; those that change no files run together, and PostToolBatch comes once, after all (003, Events)."""
-        self.to_model += self.hooks.overheard()
+        self._look_round()
         self.refused_stops = 0  # work between two stops (observed)
         host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
-        callings = [Calling(self.rules, self.hooks, host, use, self._place_of_tools()) for use in uses]
+        callings = [Calling(self.rules, self.hooks, host, use, self._place_of_tools(), self.tasks) for use in uses]
         done: dict[int, Called] = {}
         for group in _together(uses):
             done |= _run_together({number: callings[number] for number in group})
@@ -119,7 +129,7 @@ class Loop(Runner):
             self.over = self.gone = DEFERRED
         else:
             self._batch_is_done(uses, called)
-        self.to_model += self.hooks.overheard()
+        self._look_round()
         return called
 
     def _batch_is_done(self, uses: Sequence[ToolUse], called: Sequence[Called]) -> None:
@@ -142,7 +152,9 @@ class Loop(Runner):
     def end(self, text: str) -> Ended:
         """The model has answered without a call. A handler that blocks, or gives context, makes it go on, up to the cap."""
         event = "Stop" if self.hooks.scene.agent_id is None else "SubagentStop"
+        self._look_round()
         fields: dict[str, Any] = {"stop_hook_active": self.stop_active, "last_assistant_message": text}
+        fields["background_tasks"] = self.tasks.running()
         if event == "SubagentStop":
             scene = self.hooks.scene
             fields["agent_transcript_path"] = f"{scene.transcript.removesuffix('.jsonl')}/subagents/agent-{scene.agent_id}.jsonl"
@@ -154,7 +166,12 @@ class Loop(Runner):
         goes_on = bool(blocks) or any(said.context for said in heard.answers)
         self.refused_stops += goes_on
         if not goes_on or 0 < self._cap() < self.refused_stops:
-            self.over, self.refused_stops, self.stop_active = ENDED, 0, False
+            self.refused_stops, self.stop_active = 0, False
+            if self.tasks.running() and not self.interactive:  # it waits, and the model is told (observed)
+                self.to_model += self.tasks.over()
+                self.hooks.scene = replace(self.hooks.scene, prompt_id=str(uuid.uuid4()))
+                return Ended("continued")
+            self.over = ENDED
             return Ended("done")
         self.to_model += [messages.stop(event, said, self.rules.version) for said in blocks]
         self._tell_model(event, event, heard)
@@ -188,6 +205,8 @@ class Loop(Runner):
 
     def _opening(self, heard: Heard) -> None:
         """A handler's first message is a prompt of its own, before that of the user (observed)."""
+        for said in heard.answers:
+            self.watch.add(said.own.get("watchPaths") or ())
         message = _last_text(heard, "initialUserMessage")
         if message:
             submitted = self.prompt(message)
@@ -195,8 +214,9 @@ class Loop(Runner):
                 self.to_user.append(self.blocked_prompt(submitted.reason))
 
     def close(self) -> None:
-        """Handlers in the background end with the session."""
+        """What runs in the background ends with the session."""
         self.hooks.close()
+        self.tasks.close()
 
     def _ask(self, event: str, fields: Mapping[str, Any]) -> Heard:
         heard = self.hooks.ask(event, fields, log=self.log)

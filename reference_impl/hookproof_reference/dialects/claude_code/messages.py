@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .answers import Said
+from .answers import NO_STDERR, Said
 from .versions import Version
 
 BLOCKED = "Blocked by hook"
@@ -46,6 +46,22 @@ def feedback(name: str, said: Said) -> str:
 def stop(event: str, said: Said, version: Version) -> str:
     """What the model reads when it may not stop."""
     return version.stop_wording.format(event=event, command=said.command, detail=said.reason or BLOCKED)
+
+
+def woken(name: str, stderr: str) -> str:
+    """What the model reads of a handler in the background that exited with 2."""
+    return f'Stop hook blocking error from command "{name}": {stderr or NO_STDERR}'
+
+
+def in_background(ident: str) -> str:
+    """What the model reads in the place of a result that is still to come."""
+    return f"The command runs in the background with ID {ident}; its end will be told."
+
+
+def task_over(described: Mapping[str, Any], code: int | None) -> str:
+    """What the model reads when a command in the background has ended."""
+    how = "was killed" if code is None else f"ended with exit code {code}"
+    return f'<task-notification>Background command "{described["description"]}" {how}</task-notification>'
 
 
 def prompt_blocked(said: Said) -> str:
