@@ -236,7 +236,7 @@ class StdinMatch(Strict):
     """What a probe read. `run` counts its starts from 1."""
 
     subset: dict[str, Any] | None = None
-    """These keys with these values; objects inside are subsets too."""
+    """These keys with these values; objects inside are subsets too. `{project}` and `{home}` stand for the folders."""
     keys: list[str] | None = None
     """Exactly these keys at the top."""
     keys_of: dict[str, list[str]] | None = None

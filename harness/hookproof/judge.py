@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from .cases import Case, TextMatch, given
 from .dialects import Dialect
@@ -142,6 +143,8 @@ def _read(ledger: Ledger, probe: str, run: int = 1) -> tuple[Any, str | None]:
 def _stdin(e: Evidence) -> Iterator[Check]:
     for probe, match in (e.case.expect.stdin or {}).items():
         value, trouble = _read(e.ledger, probe, match.run)
+        if match.subset is not None:
+            match = replace(match, subset=_in_world(match.subset, e.world))
         faults = [trouble] if trouble else faults_of_stdin(match, value)
         if match.one_line and not _is_one_line(e.ledger.stdin(probe, match.run) or b""):
             faults.append("it is not one line with its end")
@@ -152,6 +155,15 @@ def _stdin(e: Evidence) -> Iterator[Check]:
         value, trouble = _read(e.ledger, probe)
         faults = [trouble] if trouble else [gap for key, v in wanted.items() for gap in _gaps(e, key, v, value)]
         yield _seen(f"envelope {probe}", not faults, f"{probe} reads {show(wanted)}", "; ".join(faults) or "so it was")
+
+
+def _in_world(wanted: Any, world: World) -> Any:
+    """`{project}` and `{home}` in the texts of an expected object are the folders of this world."""
+    if isinstance(wanted, dict):
+        return {key: _in_world(value, world) for key, value in wanted.items()}
+    if isinstance(wanted, str):
+        return wanted.replace("{project}", str(world.project)).replace("{home}", str(world.home))
+    return wanted
 
 
 def _is_one_line(data: bytes) -> bool:
@@ -194,8 +206,7 @@ def _placed(match: TextMatch, world: World) -> TextMatch:
     """`{project}` and `{home}` in an expected text are the folders of this world."""
     if match.equals is None or "{" not in match.equals:
         return match
-    text = match.equals.replace("{project}", str(world.project)).replace("{home}", str(world.home))
-    return TextMatch(equals=text)
+    return TextMatch(equals=_in_world(match.equals, world))
 
 
 def _times(e: Evidence) -> Iterator[Check]:

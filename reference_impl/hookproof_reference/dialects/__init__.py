@@ -31,6 +31,11 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "lifecycle-events",
         "subagent",
         "settings-report",
+        "plugins",
+        "frontmatter",
+        "trust",
+        "watching",
+        "background-tools",
         "exact-numbers",
     ),
     "claude-code": (
