@@ -143,9 +143,8 @@ def _read(ledger: Ledger, probe: str, run: int = 1) -> tuple[Any, str | None]:
 def _stdin(e: Evidence) -> Iterator[Check]:
     for probe, match in (e.case.expect.stdin or {}).items():
         value, trouble = _read(e.ledger, probe, match.run)
-        if match.subset is not None:
-            match = replace(match, subset=_in_world(match.subset, e.world))
-        faults = [trouble] if trouble else faults_of_stdin(match, value)
+        placed = match if match.subset is None else replace(match, subset=_in_world(match.subset, e.world))
+        faults = [trouble] if trouble else faults_of_stdin(placed, value)
         if match.one_line and not _is_one_line(e.ledger.stdin(probe, match.run) or b""):
             faults.append("it is not one line with its end")
         yield _seen(
@@ -161,6 +160,8 @@ def _in_world(wanted: Any, world: World) -> Any:
     """`{project}` and `{home}` in the texts of an expected object are the folders of this world."""
     if isinstance(wanted, dict):
         return {key: _in_world(value, world) for key, value in wanted.items()}
+    if isinstance(wanted, list):
+        return [_in_world(value, world) for value in wanted]
     if isinstance(wanted, str):
         return wanted.replace("{project}", str(world.project)).replace("{home}", str(world.home))
     return wanted
@@ -198,8 +199,8 @@ def _surroundings(e: Evidence) -> Iterator[Check]:
         saw = e.ledger.cwd(probe)
         yield _seen(f"cwd {probe}", saw == wanted, f"{probe} starts in {wanted}", saw or "it never started")
     for probe, words in (expect.args or {}).items():
-        got = e.ledger.args(probe)
-        yield _seen(f"args {probe}", got == words, f"{probe} gets the arguments {show(words)}", show(got))
+        got, wanted_words = e.ledger.args(probe), _in_world(words, e.world)
+        yield _seen(f"args {probe}", got == wanted_words, f"{probe} gets the arguments {show(wanted_words)}", show(got))
 
 
 def _placed(match: TextMatch, world: World) -> TextMatch:

@@ -44,6 +44,8 @@ class Session:
     permission_mode: str = "default"
     agent: str | None = None
     """The kind of subagent in which all happens; None: the main loop."""
+    trusted: bool = True
+    """Whether the user has said that the project's folder may be trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class Runner:
         session: Session | None = None,
         host: str = "allow",
         approver: Approver | None = None,
+        plugins: Iterable[str] = (),
         log: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
     ) -> None:
         """Reads the settings.
@@ -119,6 +122,8 @@ class Runner:
         self.session = session
         self.host = host
         self.approver = approver
+        self.plugins = tuple(plugins)
+        """Folders of plugins, for a dialect that has such."""
         self.log = log
         self.project = os.path.abspath(project or self.place.cwd)
         self.to_model: list[str] = []

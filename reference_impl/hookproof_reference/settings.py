@@ -45,6 +45,8 @@ class Configured:
     on_failure: str | None = None
     """What its failure means, where that is its own affair."""
     scope: str = "project"
+    home: str | None = None
+    """The folder of the plugin or skill that has brought it, where one has."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The fields of its kind, as they stand."""
     line: int | None = field(default=None, compare=False)

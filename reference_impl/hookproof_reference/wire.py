@@ -61,6 +61,7 @@ def _runner(request: Json) -> Runner:
             session.get("interactive") is True,
             session.get("permission_mode") or "default",
             session.get("agent"),
+            session.get("trusted") is not False,
         )
     permission = request.get("permission") or {}
     env = {**os.environ, "HOME": _get(request, "world.home", str), **(_get(request, "world", dict).get("env") or {})}
@@ -73,6 +74,7 @@ def _runner(request: Json) -> Runner:
         session=session,
         host=permission.get("verdict", "allow"),
         approver=permission.get("approver"),
+        plugins=[folder for folder in request.get("plugins") or [] if isinstance(folder, str)],
     )
 
 

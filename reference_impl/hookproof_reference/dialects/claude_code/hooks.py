@@ -12,9 +12,11 @@ from ...execution import Finishing, Ran
 from ...handlers import Ended, Place, command, process
 from ...handlers.inquiry import Question
 from ...merging import Merged
+from ...reading import Answer
 from ...settings import Configured, Loaded
-from . import answers, environment, events, kinds, matchers, rules, spill
+from . import answers, bundles, environment, events, kinds, matchers, messages, rules, spill
 from .answers import Said
+from .bundles import Bundle
 from .environment import EnvFiles
 from .events import Scene
 from .later import Later, is_left_alone, limit_of
@@ -65,6 +67,10 @@ class Hooks:
         self.base = {**place.env, **environment.of_settings(self.contents)}
         self.env_files = EnvFiles(scene)
         self.later = Later()
+        self.bundles: dict[str, Bundle] = {}
+        self.loaded = loaded
+        self.off = False
+        """Whether no handler runs at all."""
         self.granted_mode: str | None = None
         """The mode that a hook has set for the rest of the session."""
         self.host: Host
@@ -102,7 +108,8 @@ class Hooks:
         )
         rans.sort(key=lambda ran: ran.finished)
         self.later.add(rans, event, envelope)
-        given = [reading.read(ran, event, self.dialect) for ran in rans]
+        given = [self._signed(ran, reading.read(ran, event, self.dialect)) for ran in rans]
+        self._forget([ran.handler for ran in rans if ran.cannot_start is None])
         for ran, answer in zip(rans, given, strict=True):
             if answer.failed is not None and log is not None:
                 log(f"{event}: {answers.label(ran)!r}: hook failed: {answer.failed}")
@@ -111,6 +118,28 @@ class Hooks:
             given = [answer for answer in given if answer.verdict != "defer"]
         answered = tuple(spill.shortened(answer, self.scene) for answer in given if isinstance(answer, Said))
         return Heard(merging.merge(given, self.dialect), answered)
+
+    def bring(self, handlers: Iterable[Configured], bundle: Bundle | None = None) -> None:
+        """More handlers, of a plugin, an agent or a skill; where only some count by policy, these are none of them."""
+        if self.off:
+            return
+        if bundle is not None:
+            self.bundles[bundle.root] = bundle
+        self.handlers += enabled(replace(self.loaded, handlers=tuple(handlers)))
+
+    def _signed(self, ran: Ran, answer: Answer) -> Answer:
+        """A refusal by exit code says which plugin it comes from, at versions that do (observed)."""
+        bundle = self.bundles.get(ran.handler.home or "")
+        if bundle is None or bundle.ident is None or not self.dialect.version.names_plugins:
+            return answer
+        if not isinstance(answer, Said) or not answer.by_exit:
+            return answer
+        return replace(answer, reason=messages.of_plugin(answer.reason, bundle.ident))
+
+    def _forget(self, ran: Sequence[Configured]) -> None:
+        """Handlers of skills that are to run once have done so; elsewhere `once` is ignored (observed)."""
+        done = [h for h in ran if h.scope == "skill" and h.options.get("once") is True]
+        self.handlers = tuple(h for h in self.handlers if not any(h is one for one in done))
 
     def grant(self, heard: Heard) -> None:
         """What a hook that allows grants beside: only a mode for the session has been seen to have an effect."""
@@ -164,7 +193,15 @@ class Hooks:
             own = place
             if event in environment.ENV_FILE_EVENTS:
                 own = Place(place.cwd, {**place.env, "CLAUDE_ENV_FILE": self.env_files.next(event)})
-            jobs[number] = process.Job(self._argv(handler), envelope, limits[number], own)
+            bundle = self.bundles.get(handler.home or "")
+            try:
+                argv = self._argv(bundles.dressed(handler, bundle))
+            except bundles.Misplaced as why:
+                yield number, Ended(cannot_start=str(why))
+                continue
+            if bundle is not None:
+                own = Place(own.cwd, {**own.env, **bundle.env()})
+            jobs[number] = process.Job(argv, envelope, limits[number], own)
         for number, handler in enumerate(handlers):
             if number in jobs and is_left_alone(handler, self.interactive):
                 job = jobs.pop(number)
@@ -226,5 +263,5 @@ def distinct(handlers: Iterable[Configured]) -> list[Configured]:
             what = handler.options["url"]
         elif handler.kind != "command":
             what = repr([handler.options.get(key) for key in ("prompt", "server", "tool", "input")])
-        found[handler.kind, what, handler.condition] = handler
+        found[handler.kind, what, handler.condition, handler.home] = handler
     return list(found.values())

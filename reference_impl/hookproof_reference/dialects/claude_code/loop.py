@@ -14,9 +14,10 @@ from typing import Any, cast
 from ...handlers import Place, process
 from ...merging import Merged
 from ...runner import Called, Ended, Runner, Submitted, ToolUse
-from ...settings import Loaded, Source
+from ...settings import Configured, Loaded, Source
 from ...tools import Tool
-from . import ClaudeCode, environment, inputs, messages
+from . import ClaudeCode, environment, frontmatter, inputs, messages, plugins
+from .bundles import Bundle
 from .calls import Calling, Host
 from .events import TITLED, Scene, subject_of
 from .hooks import Heard, Hooks
@@ -72,18 +73,52 @@ class Loop(Runner):
             self.loaded = Loaded(report=self.loaded.report)
         self.hooks = Hooks(self.rules, self.loaded, self.place, scene, self.project, self.interactive)
         self.hooks.host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
+        self._bring_more(home, agent, session.trusted if session else True)
         self.tasks = Tasks()
         self.watch = Watch(self.project, self.hooks.handlers)
         self.refused_stops = 0
         self.stop_active = False
         self.prompt_words = ""
 
+    def _bring_more(self, home: str, agent: str | None, trusted: bool) -> None:
+        """The handlers of plugins and of the agent. In a folder that is not trusted a dialogue has no handlers at all."""
+        events, version = self.rules.events, self.rules.version
+        if self.interactive and not trusted:
+            self.hooks.off, self.hooks.handlers = True, ()
+        for folder in self.plugins:
+            try:
+                bundle, handlers = plugins.load(folder, home, self.hooks.contents, events, version)
+            except plugins.Damaged as why:
+                self.log(f"{folder}: the plugin is not loaded: {why}")
+            else:
+                self.hooks.bring(handlers, bundle)
+        if agent is not None and (trusted or not version.agents_need_trust):
+            self.hooks.bring(frontmatter.agent(self.project, agent, events, version))
+
     def prompt(self, text: str) -> Submitted:
         """A prompt begins a run, unless a hook blocks it; the first to end that does gives the reason (observed)."""
         self.over, self.refused_stops, self.stop_active = None, 0, False
         self.prompt_words = "UserPromptSubmit operation blocked by hook"
         self.hooks.scene = replace(self.hooks.scene, prompt_id=str(uuid.uuid4()))
-        heard = self._ask("UserPromptSubmit", {"prompt": text})
+        named, _, rest = text.removeprefix("/").partition(" ")
+        invoked = self._skill(named) if text.startswith("/") else None
+        asked: list[tuple[str, dict[str, Any]]] = [("UserPromptSubmit", {"prompt": text})]
+        if invoked is not None:
+            expansion = {"expansion_type": "slash_command", "command_name": named, "command_args": rest, "prompt": text}
+            place = 0 if self.rules.version.expands_first else 1
+            asked.insert(place, ("UserPromptExpansion", {**expansion, "command_source": "projectSettings"}))
+        for event, fields in asked:
+            refused = self._refused_by(event, fields)
+            if refused is not None:
+                return refused
+        if invoked is not None:
+            self.hooks.bring(*invoked)
+        self._look_round()
+        return Submitted(True)
+
+    def _refused_by(self, event: str, fields: Mapping[str, Any]) -> Submitted | None:
+        """The refusal of a prompt by the handlers of one event; None if there is none."""
+        heard = self._ask(event, fields)
         self._titled(heard)
         blocks = heard.blocks()
         if blocks:
@@ -91,9 +126,19 @@ class Loop(Runner):
         if heard.stops():
             self.prompt_words = "Operation stopped by hook"
             return Submitted(False, next(said.stop_reason for said in heard.answers if said.stops) or STOPPED)
-        self._tell_model("UserPromptSubmit", "UserPromptSubmit", heard)
-        self._look_round()
-        return Submitted(True)
+        self._tell_model(event, event, heard)
+        return None
+
+    def _invoke(self, name: str) -> None:
+        """A skill is invoked by the tool for it."""
+        invoked = self._skill(name)
+        if invoked is not None:
+            self.hooks.bring(*invoked)
+
+    def _skill(self, name: str) -> tuple[list[Configured], Bundle] | None:
+        """The handlers that a skill brings for the rest of the session, and where they come from; None without such a skill."""
+        found = frontmatter.skill(self.project, name, self.rules.events, self.rules.version)
+        return None if found is None else (found, Bundle(f"{self.project}/.claude/skills/{name}"))
 
     def _look_round(self) -> None:
         """What has happened meanwhile: handlers in the background have ended, watched files have changed."""
@@ -122,6 +167,9 @@ class Loop(Runner):
             self.to_model += calling.to_model
             self.to_user += calling.to_user
         called = [done[number] for number in range(len(uses))]
+        for use, each in zip(uses, called, strict=True):
+            if use.name == "Skill" and each.outcome == "ran" and isinstance(use.arguments, dict):
+                self._invoke(str(use.arguments.get("skill")))
         if any(calling.stops for calling in callings):
             self.over = STOPPED
         if any(c.outcome == "deferred" for c in called):

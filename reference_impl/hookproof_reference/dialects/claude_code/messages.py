@@ -48,6 +48,11 @@ def stop(event: str, said: Said, version: Version) -> str:
     return version.stop_wording.format(event=event, command=said.command, detail=said.reason or BLOCKED)
 
 
+def of_plugin(reason: str, ident: str) -> str:
+    """A refusal that names the plugin whose it is."""
+    return f"{reason}\n\nThis handler is one of the plugin {ident}."
+
+
 def woken(name: str, stderr: str) -> str:
     """What the model reads of a handler in the background that exited with 2."""
     return f'Stop hook blocking error from command "{name}": {stderr or NO_STDERR}'

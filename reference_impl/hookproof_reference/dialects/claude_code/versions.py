@@ -59,6 +59,14 @@ class Version:
     """Whether a number or an object in the place of an MCP tool's result fails the call."""
     whole_numbers: bool
     """Whether the cap on blocked stops may be written "1e1"."""
+    plugins_spare_events: bool
+    """Whether a plugin with handlers for an event that there is not keeps its others."""
+    names_plugins: bool
+    """Whether a refusal says which plugin it comes from."""
+    agents_need_trust: bool
+    """Whether the handlers of a project's agents count in a trusted folder only."""
+    expands_first: bool
+    """Whether UserPromptExpansion comes before UserPromptSubmit."""
     stop_wording: str
     """How a Stop handler's stderr or reason is put to the model."""
     model: str
@@ -107,6 +115,10 @@ VERSIONS = {
             print_mode_messages=False,
             mcp_output_is_read_as_text=True,
             whole_numbers=False,
+            plugins_spare_events=False,
+            names_plugins=False,
+            agents_need_trust=False,
+            expands_first=True,
             stop_wording="Stop hook feedback:\n{detail}",
             model="claude-opus-4-8",
             prompt_ends_turn=False,
@@ -142,6 +154,10 @@ VERSIONS = {
             print_mode_messages=True,
             mcp_output_is_read_as_text=False,
             whole_numbers=True,
+            plugins_spare_events=True,
+            names_plugins=True,
+            agents_need_trust=True,
+            expands_first=False,
             stop_wording='Stop hook blocking error from command: "{command}": {detail}',
             model="claude-opus-5-5",
             prompt_ends_turn=True,
