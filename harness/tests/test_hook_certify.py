@@ -128,6 +128,36 @@ def test_a_guard_that_passes_nothing_is_warned_of(prove: Prove) -> None:
     assert of_status(prove("#!/bin/sh\necho no >&2; exit 2\n"), "warn") == {"passes-something"}
 
 
+def test_a_prompt_that_never_passes_and_a_call_that_waits_for_ever_are_failures(prove: Prove) -> None:
+    assert failed(prove("#!/bin/sh\ncat >/dev/null; echo mind the style >&2; exit 2\n", event="UserPromptSubmit")) == {
+        "passes-something"
+    }
+    assert failed(prove(f"#!/bin/sh\ncat >/dev/null\necho '{DENY.replace('deny', 'defer')}'\n")) == {"passes-something"}
+
+
+def test_a_guard_of_the_turns_end_that_was_not_seen_to_refuse_is_a_remark(prove: Prove) -> None:
+    made = prove("#!/bin/sh\ncat >/dev/null; [ -e failed ] || exit 0; echo again >&2; exit 2\n", event="Stop")
+    assert made.first_line.startswith("this guard refused nothing")
+    assert (failed(made), of_status(made, "warn")) == (set(), {"refuses-something"})
+
+
+@pytest.mark.parametrize(
+    ("refusal", "rules"),
+    [
+        ("echo no forced pushes >&2; return 2", {"refuses-something"}),
+        ("echo no forced pushes >&2", set()),
+    ],
+)
+def test_a_message_that_nobody_hears_is_told_of(prove: Prove, refusal: str, rules: set[str]) -> None:
+    made = prove(f"#!/bin/bash\n{READ}{refusal};; esac\nexit 0\n", event="PreToolUse")
+    assert (failed(made), of_status(made, "warn")) == (rules, {"heard"})
+
+
+def test_a_script_that_prints_its_payload_is_told_of(prove: Prove) -> None:
+    made = prove(f"#!/bin/sh\n{READ}echo no >&2; exit 2;; esac\nprintf '%s\\n' \"$c\"\n")
+    assert (failed(made), of_status(made, "warn")) == (set(), {"payload-kept"})
+
+
 def test_the_same_script_is_good_in_one_dialect_and_not_in_another(prove: Prove) -> None:
     text = f"#!/bin/sh\n{READ}echo no >&2; exit 1;; esac\n"
     assert failed(prove(text, dialect="lecode/1.0")) == set()

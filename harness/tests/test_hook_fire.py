@@ -92,6 +92,15 @@ def test_a_child_that_holds_stdout_is_not_waited_for(bench: Bench, make: Make) -
     assert alive("86398") == []
 
 
+def test_stdout_that_was_held_once_is_waited_for_less(bench: Bench, make: Make) -> None:
+    script = make("#!/bin/sh\nsleep 30 &\necho said\n")
+    bench.fire(script, b"{}")
+    began = time.monotonic()
+    held = [bench.fire(script, b"{}") for _ in range(5)]
+    assert all(fired.held and fired.said == "said\n" for fired in held)
+    assert time.monotonic() - began < 5 * 0.5
+
+
 def test_a_script_that_hangs_and_ignores_term_is_ended_at_its_limit(bench: Bench, make: Make) -> None:
     script = make("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 86397; done\n")
     fired = bench.fire(script, b"", How(limit_s=0.3))

@@ -19,10 +19,11 @@ from types import TracebackType
 
 from ..probe import find_world_folder
 from ..reaper import Reaper
+from . import repository
 from .fire import Fired, How
 from .lanes import Keeper, Lanes
 from .script import Script
-from .talk import run
+from .talk import HELD_BEFORE_S, HOLD_S, run
 
 HOME, PROJECT = b"/home/dev", b"/home/dev/project"
 """What captured payloads call the home and the project; fired, they become the world's own."""
@@ -37,9 +38,11 @@ WATCHED_ENTRIES = 2000
 _MOUNT = """
 w=$1; what=$2; shift 2
 if [ "$what" = full ]; then
+    [ ! -d "$w/project/.git" ] || cp -a "$w/project/.git" "$w/.git" || exit 125
     for d in home tmp project; do
-        mount -t tmpfs -o size=4k none "$w/$d" || exit 125
-        head -c 65536 /dev/zero >"$w/$d/.full" 2>/dev/null
+        mount -t tmpfs -o size=256k none "$w/$d" || exit 125
+        [ "$d" != project ] || [ ! -d "$w/.git" ] || cp -a "$w/.git" "$w/project/.git" || exit 125
+        head -c 1048576 /dev/zero >"$w/$d/.full" 2>/dev/null
     done
 else
     mount --bind "$w" "$w" && mount -o remount,bind,ro "$w" || exit 125
@@ -66,6 +69,7 @@ class Bench:
         self._numbers = count(1)
         self._lanes = Lanes(self.reaper, lanes, confine=confine)
         self._paths: dict[tuple[str, ...], str] = {}
+        self._holding: set[str] = set()
         self._lock = threading.Lock()
         self.path = os.environ.get("PATH", os.defpath)
         self.decoys = _decoys()
@@ -127,11 +131,14 @@ class Bench:
         if how.read_only or how.full:
             argv = ["unshare", "-m", "/bin/sh", "-c", _MOUNT, "sh", str(world), "full" if how.full else "read-only", *argv]
         payload = payload.replace(PROJECT, os.fsencode(place)).replace(HOME, os.fsencode(home))
-        transcript = self._transcript(script, payload, home)
+        known = self._laid_out(script, payload, home, place)
         try:
-            fired = run(argv, payload, env, how.cwd or place, keeper, limit_s=how.limit_s, stdin=how.stdin)
+            hold_s = HELD_BEFORE_S if script.command in self._holding else HOLD_S
+            fired = run(argv, payload, env, how.cwd or place, keeper, limit_s=how.limit_s, stdin=how.stdin, hold_s=hold_s)
+            if fired.held:
+                self._holding.add(script.command)
             keeper.settle()
-            wrote = _found(world, transcript)
+            wrote = _found(world, known)
         finally:
             _remove(world)
         return replace(fired, wrote=wrote) if wrote else fired
@@ -158,13 +165,17 @@ class Bench:
                 env[name] = value
         return env
 
-    def _transcript(self, script: Script, payload: bytes, home: Path) -> str:
-        """The transcript that the payload names, for scripts that look into it; its place below the home."""
-        if b'"transcript_path"' not in payload or "transcript" not in script.source:
-            return ""
-        folder = home / ".claude" / "projects" / "project"
-        folder.mkdir(parents=True)
-        return "home/.claude"
+    def _laid_out(self, script: Script, payload: bytes, home: Path, project: Path) -> frozenset[str]:
+        """What some scripts look into: the folder of the transcript, a repository. The names of it below the world."""
+        made = set()
+        source = script.source
+        if b'"transcript_path"' in payload and "transcript" in source:
+            (home / ".claude" / "projects" / "project").mkdir(parents=True)
+            made.add("home/.claude")
+        if project != self.project and repository.asks(source):
+            repository.write(project)
+            made.add("project/.git")
+        return frozenset(made)
 
     # ---- places ----------------------------------------------------------------------------------
 
@@ -224,6 +235,8 @@ class Bench:
             for name in (".claude", ".codex", ".gemini", ".lecode", "hooks", "scripts"):
                 if (project / name).is_dir():
                     shutil.copytree(project / name, target / name, symlinks=True, ignore=ignore, ignore_dangling_symlinks=True)
+        if (project / ".git").exists():
+            repository.write(target)  # its history is not copied: guards ask for the branch, and refuse on main
         return target
 
     # ---- what happens elsewhere ------------------------------------------------------------------
@@ -259,7 +272,7 @@ def _versioned(found: str, name: str) -> bool:
     return rest != found and rest.replace(".", "").isdigit()
 
 
-def _found(world: Path, known: str) -> tuple[str, ...]:
+def _found(world: Path, known: frozenset[str]) -> tuple[str, ...]:
     """What is in a world that was not put there."""
     found: list[str] = []
     ahead: list[Path] = [world / "home", world / "project", world / "tmp"]
@@ -269,7 +282,7 @@ def _found(world: Path, known: str) -> tuple[str, ...]:
                 for entry in entries:
                     name = os.path.relpath(entry.path, world)
                     if entry.is_dir(follow_symlinks=False):
-                        if name != known:
+                        if name not in known:
                             found.append(name)
                             ahead.append(Path(entry.path))
                     else:

@@ -14,19 +14,25 @@ MOST = 60
 ALTERNATIVES = 8
 """Texts made from one pattern."""
 LONGEST = 200
+JOINED = 4
+"""So many words of one line make one text."""
 
 _QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\\n]|\\.)*)`")
-_BARE_REGEX = re.compile(r"=~\s+([^\s\"'][^\n;]*?)\s+\]\]")
+_BARE_REGEX = re.compile(r"=~\s+((?:\\.|[^\s\"'\\;])+)")
 _JS_REGEX = re.compile(r"(?<![\w/)<])/((?:[^/\\\n*]|\\.)(?:[^/\\\n]|\\.)*)/[gimsuy]*(?=[.,;)\]\s])")
-_CASE = re.compile(r"^\s*\(?((?:\*|[^\s()'\"#;]|\\ |\"[^\"]*\"|'[^']*'|\|)+)\)", re.MULTILINE)
+_BARE_WORD = re.compile(r"\s(?:==?|!=)\s+([A-Za-z_][\w./*-]*)\s*\]")
+_INNER = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|/((?:[^/\\ ]|\\.)(?:[^/\\]|\\.)*)/")
+_CASE = re.compile(r"(?:^|\bin\s)\s*\(?((?:\*|[^\s()'\"#;]|\\ |\"[^\"]*\"|'[^']*'|\|)+)\)", re.MULTILINE)
 _DECIDES = re.compile(
-    r"grep|=~|\bcase\b|re\.|regex|pattern|match|includes|startswith|startsWith|test\(|\bin\b|==|!=|\[\[|rg\b", re.IGNORECASE
+    r"grep|contains|=~|\bcase\b|re\.|regex|pattern|match|includes|startswith|startsWith|test\(|\bin\b|==|!=|\[\[|rg\b",
+    re.IGNORECASE,
 )
 _NOT_MATCHED = re.compile(r"^\s*(#|//|echo\b|printf\b|print\b|console\.|import\b|from\b)")
 _POSIX = {"[:space:]": r"\s", "[:blank:]": r" \t", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9", "[:digit:]": "0-9"}
 _NOISE = re.compile(
     r"^[\s\W]*$|^\.?tool_|^\.(tool|hook|session|transcript|cwd|prompt|permission|stop)[a-z_.]*( //.*)?$"
-    r"|hookSpecificOutput|hookEventName|permissionDecision|^[a-z]+_[a-z_]+$|^utf-?8$"
+    r"|hookSpecificOutput|hookEventName|permissionDecision|^utf-?8$"
+    r"|^(tool|hook|session|transcript|permission|stop|agent|user)_[a-z_]+$|^(file|notebook)_path$|^(old|new)_string$|^command$"
 )
 """Strings that belong to the protocol of hooks, and are nothing that a guard looks for."""
 
@@ -56,8 +62,21 @@ def _literals(line: str) -> Iterator[tuple[str, bool]]:
     for found in _CASE.finditer(line):
         for piece in found[1].split("|"):
             yield piece.replace("*", " ").replace("\\ ", " ").replace('"', "").replace("'", "").strip(), False
+    for found in _BARE_WORD.finditer(line):
+        yield found[1], False
+    words = []
     for found in _QUOTED.finditer(line):
-        yield next(group for group in found.groups() if group is not None), False
+        text = next(group for group in found.groups() if group is not None)
+        yield text, False
+        # a program of jq, awk or perl between single quotes has strings of its own
+        for inner in _INNER.finditer(found[1] or ""):
+            yield next(group for group in inner.groups() if group is not None), False
+        words.append(text)
+    # words that are looked for one by one: words[0] == "git" and words[1] == "push"
+    single = [word for word in words if re.fullmatch(r"-{0,2}[A-Za-z][\w-]*", word) and not _NOISE.search(word)]
+    for begin in range(min(len(single), JOINED)):
+        for end in range(begin + 2, min(len(single), begin + JOINED) + 1):
+            yield " ".join(single[begin:end]), False
 
 
 def _sampled(literal: str, is_pattern: bool) -> Iterable[str]:

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from . import literals, stimuli
+from . import stimuli
 from .fire import Fired, How
 from .meaning import Meaning
 from .script import Script
-from .stimuli import EDIT, READ, WRITE, Stimulus
+from .seeds import seeds
+from .stimuli import Stimulus
 
 BATCH = 12
 BUDGET_S = 4.0
@@ -24,6 +25,10 @@ READ_CHARS = 100_000
 ENOUGH = 6
 """This many refused stimuli of the script's own words are enough to go on with."""
 
+MOST_ALONE = 40
+ALONE = How(limit_s=9.9)
+"""Not the ordinary way, lest the answer of before is taken for this one."""
+
 IN_VAIN = 60
 """After this many stimuli no refusal that has an effect is looked for any more, when one without effect was seen."""
 
@@ -34,7 +39,7 @@ _WANTS = re.compile(
     re.IGNORECASE,
 )
 _MEANS_TO_REFUSE = re.compile(
-    r"permissionDecision\W{1,8}ask\b|\bexit 2\b|exit\(2\)|\bdeny\b|\"block\"|'block'|\bblocked\b"
+    r"permissionDecision\W{1,8}ask\b|\b(exit|return) 2\b|exit\(2\)|exit[Cc]ode = 2\b|\bdeny\b|\"block\"|'block'|\bblocked\b"
     r"|\bdenied\b|\brefus|\bforbidden\b",
     re.IGNORECASE,
 )
@@ -138,7 +143,20 @@ def search(script: Script, shoot: Shooting, refuse: Sequence[Stimulus] = (), acc
         in_vain = means_to_refuse(script.source) and not (found.refused or found.tried)
         if time.monotonic() - began > (PATIENCE_S if in_vain else BUDGET_S):
             break
+    if not any(shot.refuses for shot in shots) and means_to_refuse(script.source):
+        shots += _alone(own, shoot)
     return _sorted(shots, {id(s) for s in refuse})
+
+
+def _alone(own: Sequence[Stimulus], shoot: Shooting) -> list[Shot]:
+    """The script's own words once more, one by one: what several starts share may have kept it from refusing."""
+    began = time.monotonic()
+    shots: list[Shot] = []
+    for stimulus in own[:MOST_ALONE]:
+        shots += shoot([(stimulus, ALONE)])
+        if shots[-1].refuses or time.monotonic() - began > BUDGET_S:
+            break
+    return shots
 
 
 def _likely(script: Script) -> Callable[[Stimulus], bool]:
@@ -148,46 +166,10 @@ def _likely(script: Script) -> Callable[[Stimulus], bool]:
     return lambda stimulus: (stimuli.command_of(stimulus) is not None) == commands or commands == paths
 
 
-def seeds(script: Script) -> list[Stimulus]:
-    """Stimuli made of the script's own strings and patterns."""
-    dialect, event = script.dialect, script.event
-    texts = literals.texts(script.source)
-    if event in ("UserPromptSubmit", "BeforeAgent"):
-        return [stimuli.base(dialect, event).but(id=f"own/{text[:50]}", prompt=text) for text in texts[:40]]
-    if not stimuli.is_call(event):
-        return []
-    made: list[Stimulus] = []
-    for text in texts:
-        if re.fullmatch(r"[A-Z][A-Za-z]+|mcp__\w+", text):
-            made.append(
-                stimuli.call(dialect, event, text, id=f"own/tool {text}", file_path="/home/dev/project/notes.txt", command="ls")
-            )
-            continue
-        made.append(stimuli.shell(dialect, event, text, id=f"own/{text[:50]}"))
-        if looks_like_path(text):
-            path = text if text.startswith("/") else f"/home/dev/project/{text.removeprefix('./')}"
-            made += [stimuli.touching(dialect, event, kind, path, id=f"own/{kind} {path}") for kind in (WRITE, EDIT, READ)]
-    contents = [text for text in texts if len(text) > 5][:10]
-    name = stimuli.tool_name(dialect, WRITE)
-    key = "path" if dialect.startswith("lecode") else "file_path"
-    for text in contents:
-        made.append(
-            stimuli.call(
-                dialect, event, name, id=f"own/content {text[:40]}", **{key: "/home/dev/project/notes.txt"}, content=text
-            )
-        )
-    return made[:120]
-
-
 def means_to_refuse(source: str) -> bool:
     """Whether the script has words of refusal outside of its comment lines."""
     code = "\n".join(line for line in source.splitlines() if not re.match(r"\s*(#|//)", line))
     return _MEANS_TO_REFUSE.search(code) is not None
-
-
-def looks_like_path(text: str) -> bool:
-    """Whether a text may be the name of a file."""
-    return " " not in text and bool(re.search(r"[./]", text)) and bool(re.search(r"[A-Za-z]", text))
 
 
 def _distinct(items: Sequence[Stimulus]) -> list[Stimulus]:

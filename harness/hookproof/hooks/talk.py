@@ -23,6 +23,8 @@ GRACE_S = 0.3
 """Between TERM and KILL."""
 HOLD_S = 0.5
 """How long stdout may stay open after the script's end, before it is let go (Claude Code does the same)."""
+HELD_BEFORE_S = 0.1
+"""The same for a script whose stdout was held once: it would be waited for in vain each time."""
 FADE_S = 0.05
 """How long what a script has started may need to be gone after it."""
 TICK_S = 0.1
@@ -38,7 +40,15 @@ FILE_BYTES = 256 << 20
 
 
 def run(
-    argv: Sequence[str], payload: bytes, env: Mapping[str, str], cwd: Path, keeper: Keeper, *, limit_s: float, stdin: Stdin
+    argv: Sequence[str],
+    payload: bytes,
+    env: Mapping[str, str],
+    cwd: Path,
+    keeper: Keeper,
+    *,
+    limit_s: float,
+    stdin: Stdin,
+    hold_s: float = HOLD_S,
 ) -> Fired:
     """Start, feed, listen, end. Whatever the script does, this comes back soon after `limit_s` seconds."""
     words = ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *argv] if stdin == "closed" else list(argv)
@@ -59,20 +69,28 @@ def run(
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return Fired(cannot_start=why, unread=len(payload))
-    return _Talk(process, payload, keeper, started, limit_s, stdin).end()
+    return _Talk(process, payload, keeper, started, limit_s, stdin, hold_s).end()
 
 
 class _Talk:
     """One running script and its three pipes."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], payload: bytes, keeper: Keeper, started: float, limit_s: float, stdin: Stdin
+        self,
+        process: subprocess.Popen[bytes],
+        payload: bytes,
+        keeper: Keeper,
+        started: float,
+        limit_s: float,
+        stdin: Stdin,
+        hold_s: float,
     ) -> None:
         self.process = process
         self.pid = process.pid
         self.keeper = keeper
         self.started = started
         self.limit_s = limit_s
+        self.hold_s = hold_s
         self.held_open = stdin == "held"
         self.piecewise = stdin == "pieces"
         self.unsent = memoryview(b"" if stdin in ("empty", "closed") else payload)
@@ -162,7 +180,7 @@ class _Talk:
 
     def _until_it_is_silent(self) -> bool:
         """Take what is still in the pipes; whether somebody held stdout open behind the script's back."""
-        until = time.monotonic() + (HOLD_S if not self.flooded and not self.timed_out else 0.0)
+        until = time.monotonic() + (self.hold_s if not self.flooded and not self.timed_out else 0.0)
         while "stdout" in self.names.values():
             left = until - time.monotonic()
             self._listen(max(0.0, min(left, TICK_S)))

@@ -47,10 +47,10 @@ def command_targets(probe: Probe, sandbox: Sandbox) -> list[Shot]:
 
 
 def _completed(probe: Probe, refused: Sequence[Shot]) -> list[Shot]:
-    """Words of the script are often only the beginning of a command: whole ones that hold them."""
+    """Words of the script are often only a part of a command: whole ones that hold them."""
     dialect, event = probe.dialect, probe.script.event
     beginnings = {" ".join((stimuli.command_of(shot.stimulus) or "").split()) for shot in refused}
-    whole = [text for text in stimuli.DANGEROUS if any(text.startswith(words) and text != words for words in beginnings)]
+    whole = [text for text in stimuli.DANGEROUS if any(f" {words}" in f" {text}" and text != words for words in beginnings)]
     whole += [f"{words} build" for words in sorted(beginnings) if words.startswith(("rm ", "sudo rm"))]
     shots = probe.shoot_all([stimuli.shell(dialect, event, text) for text in whole[:CANDIDATES]])
     return [shot for shot in shots if shot.refuses]

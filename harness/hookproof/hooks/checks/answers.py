@@ -29,6 +29,11 @@ DECISION_KEYS = frozenset(
 )
 """Keys that only an answer has."""
 OWN_WORDS = ("allow", "deny", "ask", "defer")
+_ONLY_OF_PAYLOADS = frozenset(
+    {"tool_input", "tool_name", "tool_response", "session_id", "transcript_path", "cwd", "tool", "session"}
+)
+HELD = ("PreToolUse", "PermissionRequest", "UserPromptSubmit", "BeforeTool", "Stop", "SubagentStop")
+"""Events at which a script may hold something."""
 NESTED = ("claude-code", "codex", "qwen")
 """Dialects whose answers have hookSpecificOutput."""
 TOO_LATE = ("PostToolUse", "PostToolUseFailure", "AfterTool", "SessionEnd", "Notification")
@@ -252,6 +257,39 @@ def answer_on_stdout(probe: Probe) -> Iterable[Finding]:
     for shot in spoken(probe):
         if any(is_answer(value) for value in objects_in(shot.fired.complained)) and not is_answer(shot.answer):
             yield Finding("the JSON stands on stderr", "on stdout", shot, severity="should" if shot.refuses else None)
+
+
+@check(
+    "payload-kept",
+    family=FAMILY,
+    title="The script does not print its payload.",
+    consequence="{dialect} takes stdout for the answer: fields of the payload are none, and a long one is broken JSON",
+    remedy="print nothing where there is nothing to say; only filters hand their input on",
+    severity="should",
+)
+def payload_kept(probe: Probe) -> Iterable[Finding]:
+    for shot in spoken(probe):
+        answer = shot.answer
+        if isinstance(answer, dict) and len(_ONLY_OF_PAYLOADS & answer.keys() & shot.stimulus.payload.keys()) > 1:
+            yield Finding("it prints what it was given", "nothing, or an answer", shot)
+            return
+
+
+@check(
+    "heard",
+    family=FAMILY,
+    title="What the script has to say is said where somebody hears it.",
+    consequence="with exit code 0 {dialect} shows stderr to nobody, and goes on: if it was meant as a refusal, it is none",
+    remedy="to refuse, end with exit code 2 behind the message; to tell the model something, print additionalContext",
+    severity="should",
+    events=HELD,
+)
+def heard(probe: Probe) -> Iterable[Finding]:
+    ended = [shot for shot in probe.canaries.shots if shot.fired.exit == 0 and not shot.refuses and not shot.fired.said.strip()]
+    speaking = [shot for shot in ended if shot.fired.complained.strip()]
+    # a log line at each start is a matter of taste
+    if speaking and len(speaking) * 2 < len(ended):
+        yield Finding("on some stimuli it has something to say, on stderr, with exit code 0", "exit code 2, or JSON", speaking[0])
 
 
 @check(

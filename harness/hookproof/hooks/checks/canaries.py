@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .. import stimuli
 from ..check import Finding, Probe, check
 
 FAMILY = "canaries"
@@ -23,7 +24,11 @@ def refuses_something(probe: Probe) -> Iterable[Finding]:
     if probe.canaries.refused is None:
         tried = probe.canaries.tried
         what = "it tried to refuse, without effect" if tried else f"{len(probe.canaries.shots)} different stimuli all passed"
-        yield Finding(what, "a refusal", tried)
+        # the end of a turn has no text in which to look for what is refused: it may hang on files that are not there
+        shows_little = (
+            not tried and not stimuli.is_call(probe.script.event) and "prompt" not in probe.canaries.shots[0].stimulus.payload
+        )
+        yield Finding(what, "a refusal", tried, severity="should" if shows_little else None)
 
 
 @check(
@@ -37,7 +42,10 @@ def refuses_something(probe: Probe) -> Iterable[Finding]:
     needs=("refused",),
 )
 def passes_something(probe: Probe) -> Iterable[Finding]:
+    shots = probe.canaries.shots
     if probe.canaries.passed is None and probe.script.event not in ("Stop", "SubagentStop"):
-        yield Finding(
-            f"all {len(probe.canaries.shots)} stimuli were refused, {probe.canaries.shots[0].stimulus.id} too", "some pass"
-        )
+        # a matcher may keep all other calls from a script, but no prompt, and no call waits for ever by intention
+        harmless = shots[0]
+        severe = not stimuli.is_call(probe.script.event) or harmless.meaning.verdict == "defer"
+        what = f"all {len(shots)} stimuli were refused, {harmless.stimulus.id} too"
+        yield Finding(what, "some pass", harmless, severity="must" if severe else None)

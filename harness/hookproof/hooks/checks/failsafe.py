@@ -83,7 +83,8 @@ def _opens(probe: Probe, made: Sequence[Variant]) -> Iterable[Finding]:
     effective = probe.canaries.refused is not None
     if broke(probe.shoot(canaries(probe)[0])):
         raise NotTested("it breaks over any payload; see starts")
-    usual = probe.canaries.passed.fired.exit if probe.canaries.passed else 0
+    # a no that never has an effect is told of elsewhere, and is no failure over this payload
+    usual = {shot.fired.exit for shot in (probe.canaries.passed, *probe.canaries.all_tried) if shot} | {0, None}
     for variant, shot in fired(probe, made):
         if shot.refuses:
             continue
@@ -93,8 +94,7 @@ def _opens(probe: Probe, made: Sequence[Variant]) -> Iterable[Finding]:
             )
         elif effective and shot.tries:
             yield Finding(f"it says no to a payload {variant.name}, and the call passes", "a refusal", shot, severity="must")
-        elif not shot.tries and shot.fired.exit not in (0, None, usual):
-            # a no that never has an effect is told of elsewhere
+        elif not shot.tries and shot.fired.exit not in usual:
             yield Finding(f"it fails over a payload {variant.name}, and the call passes", "a refusal", shot, severity="should")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from .. import stimuli
 from ..check import Finding, NotApplicable, Probe, check
 from ..script import Script
+from ..seeds import named
 from ..stimuli import Stimulus
 from ..wiring import Wiring
 
@@ -40,7 +41,7 @@ def occasions(probe: Probe) -> list[Stimulus]:
         ]
     if probe.script.condition:
         # an `if` names a command or a path: what it names is tried as well
-        inner = probe.script.condition.partition("(")[2].rstrip(")").replace("*", "x").replace(":x", " x")
+        inner = named(probe.script.condition)
         tool = probe.script.condition.partition("(")[0]
         found.append(
             stimuli.call(dialect, event, tool, id=probe.script.condition, command=inner, file_path=f"/home/dev/project/{inner}")
