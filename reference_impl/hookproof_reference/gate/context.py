@@ -152,6 +152,15 @@ class Context:
         return tuple(servers) if isinstance(servers, dict) else ()
 
     @cached_property
+    def plugin_options(self) -> tuple[str, ...] | None:
+        """The options that the plugin's manifest declares; None where there is no manifest."""
+        manifest = _json(self.plugin / ".claude-plugin" / "plugin.json") if self.plugin is not None else {}
+        if not manifest:
+            return None
+        options = manifest.get("userConfig")
+        return tuple(options) if isinstance(options, dict) else ()
+
+    @cached_property
     def text_of(self) -> dict[Path, str | None]:
         """What `read` has read so far."""
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ _OTHERS: dict[tuple[str, str], FileKind] = {
     ("lecode", "config.toml"): "lecode",
     (".claude-plugin", "plugin.json"): "plugin-manifest",
 }
+_ENDINGS = (".json", ".jsonc", ".json5", ".yaml", ".yml", ".toml")
 _PROFILES: dict[FileKind, str] = {"lecode": "lecode", "codex": "codex", "gemini": "gemini-cli", "qwen": "qwen-code"}
 
 
@@ -52,20 +54,55 @@ def place_of(path: Path) -> Place:
         project = None if above == os.path.normpath(os.path.expanduser("~")) else Path(above)
         if name in _SETTINGS:
             return Place(_SETTINGS[name], project=project)
-        if name.endswith((".json", ".jsonc")) and name.startswith(("settings.", "settings-", "hooks")):
+        if name.endswith(_ENDINGS) and name.lower().startswith(("settings", "setting.", "hooks", "hook.")):
             return Place("unread", project=project)
     if within == ".claude-plugin" and name == "hooks.json":
         return Place("unread", plugin=Path(above))
     if name == "hooks.json" and within == "hooks":
-        if os.path.basename(above) == ".claude":
-            return Place("unread", project=Path(os.path.dirname(above)))
+        if os.path.basename(above) in (".claude", ".claude-plugin"):
+            folder_above = Path(os.path.dirname(above))
+            if os.path.basename(above) == ".claude":
+                return Place("unread", project=folder_above)
+            return Place("unread", plugin=folder_above)
         return Place("plugin-hooks", plugin=Path(above))
+    if name == ".claude.json":
+        # in a home folder it is the program's own memory
+        return Place("unread", project=Path(folder), known=folder != os.path.normpath(os.path.expanduser("~")))
+    if name.endswith(".json") and name not in _SETTINGS:
+        plugin = _named_by_plugin(folder, name)
+        if plugin is not None:
+            return plugin
     if name.endswith(".toml"):
         return Place("lecode", known=False)
     if name in _SETTINGS:
         # beside .claude it was meant for the program, which does not read it there
         return Place(_SETTINGS[name], known=os.path.isfile(os.path.join(folder, ".claude", "settings.json")))
     return Place("plugin-hooks" if name == "hooks.json" else "settings", known=False)
+
+
+def _named_by_plugin(folder: str, name: str) -> Place | None:
+    """A file of hooks that a plugin's manifest names, or hooks.json in a plugin's own folder, which is read only then."""
+    inside, root = name, folder
+    for _ in range(3):
+        manifest = os.path.join(root, ".claude-plugin", "plugin.json")
+        if os.path.isfile(manifest):
+            if inside in (os.path.normpath(each) for each in named_hooks(Path(manifest))):
+                return Place("plugin-hooks", plugin=Path(root))
+            return Place("unread", plugin=Path(root)) if inside == "hooks.json" else None
+        root, last = os.path.split(root)
+        inside = os.path.join(last, inside)
+    return None
+
+
+def named_hooks(manifest: Path) -> list[str]:
+    """The paths under `hooks` of a plugin's manifest; none where it cannot be read."""
+    try:
+        read = json.loads(manifest.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return []
+    named = read.get("hooks") if isinstance(read, dict) else None
+    listed = named if isinstance(named, list) else [named]
+    return [each for each in listed if isinstance(each, str) and "\0" not in each]
 
 
 def profile_for(kind: FileKind, against: Profile) -> Profile:
@@ -95,10 +132,13 @@ def _in(folder: Path) -> list[Path]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)
         for name in sorted(names):
-            if name.endswith(".json") or name == "config.toml":
-                path = Path(here, name)
-                if place_of(path).known:
-                    known.append(path)
-                elif name.endswith(".json"):
-                    others.append(path)
+            if not name.endswith(".json") and not (
+                name == "config.toml" or (here.endswith(".claude") and name.endswith(_ENDINGS))
+            ):
+                continue
+            path = Path(here, name)
+            if place_of(path).known:
+                known.append(path)
+            elif name.endswith(".json"):
+                others.append(path)
     return known or others

@@ -52,7 +52,7 @@ def check(context: Context) -> list[Finding]:
     """Ask every rule that concerns this file."""
     found: list[Finding] = []
     torn = context.document.torn
-    for rule in _concerned(context.profile.dialect, context.kind):
+    for rule in _concerned(context.profile.dialect, _asked(context)):
         if not torn or rule.torn:
             for each in rule.check(context):
                 found.append(_finding(context, rule, each))
@@ -60,14 +60,37 @@ def check(context: Context) -> list[Finding]:
     return found
 
 
-_chosen: dict[tuple[str, FileKind], list[Rule]] = {}
+def _asked(context: Context) -> str:
+    """Whose rules are asked: a manifest that holds hooks is judged as the hooks of a plugin, too."""
+    if context.kind == "plugin-manifest" and context.hooks is not None:
+        return "inline"
+    if context.kind == "unread" and not context.path.endswith(".json"):
+        return "foreign"
+    return context.kind
 
 
-def _concerned(dialect: str, kind: FileKind) -> list[Rule]:
-    key = (dialect, kind)
+_chosen: dict[tuple[str, str], list[Rule]] = {}
+
+
+def _concerned(dialect: str, asked: str) -> list[Rule]:
+    key = (dialect, asked)
     if key not in _chosen:
-        _chosen[key] = [rule for rule in all_rules().values() if dialect in rule.profiles and kind in rule.kinds]
+        of_dialect = [rule for rule in all_rules().values() if dialect in rule.profiles]
+        if asked == "inline":
+            # its other keys are those of a manifest
+            wanted = [
+                r for r in of_dialect if {"plugin-hooks", "plugin-manifest"} & {*r.kinds} and r.id not in _OF_A_FILE_OF_HOOKS
+            ]
+        elif asked == "foreign":
+            wanted = [r for r in of_dialect if r.id == "file-not-read"]
+        else:
+            wanted = [r for r in of_dialect if asked in r.kinds]
+        _chosen[key] = wanted
     return _chosen[key]
+
+
+_OF_A_FILE_OF_HOOKS = frozenset({"plugin-key-ignored", "file-not-read", "hooks-misplaced", "hooks-missing"})
+"""Rules about the other keys and the place of a plugin's hooks.json."""
 
 
 def _read(source: str | bytes, kind: FileKind) -> Document:

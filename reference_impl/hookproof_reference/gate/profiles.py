@@ -74,6 +74,8 @@ class Profile:
     compatibility: Compatibility = "conservative-3"
     chosen: bool = True
     """False where nobody chose a compatibility rule, so that both are named."""
+    pinned: bool = False
+    """Whether somebody named the version: then what differs in another one is a remark."""
     critical: str = ""
     """The word before errors."""
 
@@ -149,7 +151,7 @@ def profile(name: str = "claude-code", compatibility: str | None = None) -> Prof
         if found.dialect == "claude-code":
             numbers = tuple(int(part) for part in parts)
             events = EVENTS_178 if numbers <= OLDER else EVENTS_332
-            found = replace(found, name=f"claude-code@{version}", version=numbers, events=events)
+            found = replace(found, name=f"claude-code@{version}", version=numbers, events=events, pinned=True)
     if compatibility is not None:
         if compatibility in _COMPATIBILITIES:
             return replace(found, compatibility=_COMPATIBILITIES[compatibility], chosen=True)

@@ -23,9 +23,11 @@ FAMILIES: tuple[str, ...] = (
     "compatibility",
     "other_dialects",
     "matchers",
+    "matcher_values",
     "conditions",
     "paths",
     "tokens",
+    "servers",
     "scripts",
     "needs",
     "answers",
@@ -34,6 +36,7 @@ FAMILIES: tuple[str, ...] = (
     "network",
     "commands",
     "placement",
+    "plugin_manifest",
 )
 """The modules of `rules`, in the order in which their findings are listed for one place."""
 

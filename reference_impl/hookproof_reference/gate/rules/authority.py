@@ -71,11 +71,13 @@ def _check_override(context: Context) -> Iterator[Found]:
 
 _IRREVERSIBLE = pattern(
     r"\b(?:delet|deploy|production|prod\b|drop|destroy|irreversib|"
-    r"force|credential|secret|payment|publish|migrat|wipe|erase|rm\b)",
+    r"force|push|credential|secret|payment|publish|migrat|wipe|erase|rm\b)",
     re.I,
 )
 _POLICY = pattern(
-    r"\b(?:block|deny|refuse|reject|never|forbid|must not|do not allow|don't allow|only allow|prevent|stop)\b", re.I
+    r"\b(?:block|deny|refuse|reject|never|forbid|must not|do not allow|don't allow|only allow|prevent|stop|(?:un)?safe|"
+    r"dangerous|destructive|risky|harmful|allowed|permitted|authori[sz]ed)\b",
+    re.I,
 )
 
 
@@ -109,7 +111,8 @@ def _check_model(context: Context) -> Iterator[Found]:
         ):
             continue
         prompt = handler.text("prompt") or ""
-        if not _IRREVERSIBLE.search(prompt) or not _POLICY.search(prompt):
+        about = f"{prompt} {handler.text('if') or ''}"
+        if not _IRREVERSIBLE.search(about) or not _POLICY.search(prompt):
             continue
         firm = any(other.event == handler.event and other.type in ("command", "http", "mcp_tool") for other in context.handlers)
         if not firm:

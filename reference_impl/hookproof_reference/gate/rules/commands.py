@@ -260,11 +260,42 @@ def _check_sends(context: Context) -> Iterator[Found]:
             yield context.at(launch.handler.key("command"), "the whole environment, with its keys, is sent away")
             continue
         match = re.search(secret, launch.command)
-        if match is not None and any(
-            step.name in ("curl", "wget", "nc", "ncat", "scp", "rsync", "http", "ftp", "sftp", "aws", "gsutil")
-            for step in launch.steps
-        ):
+        if match is not None and any(step.name in _SENDERS for step in launch.steps):
             yield context.at(launch.handler.key("command"), f'"{match[1]}" is sent away')
+
+
+@rule(
+    id="command-reads-secrets",
+    severity="warning",
+    title="The command reads a secret file",
+    consequence="secret shown",
+    remedy="Leave keys where they are; what a hook prints or copies is read by the model and by others.",
+    source="seed 001, the gate it descends from",
+    bad=(
+        _command("cat ~/.ssh/id_ed25519 >> /tmp/keys"), _command("cp ~/.aws/credentials .claude/"), _command("base64 < ~/.netrc"),
+    ),
+    good=(
+        _command("ls ~/.ssh/id_ed25519.pub"), _command("cat ~/.ssh/id_rsa.pub"),
+        _command('grep -q id_rsa && { echo \\"no keys\\" >&2; exit 2; } || exit 0', "PreToolUse"),
+    ),
+)  # fmt: skip
+def _check_reads(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        if any(step.name in _SENDERS for step in launch.steps):
+            continue
+        for step in _run(launch):
+            given = [*step.arguments, *(target for _, target in step.redirects)]
+            secret = next((match for word in given if (match := _PRIVATE.search(word)) is not None), None)
+            if secret is not None and step.name in _READERS:
+                yield context.at(launch.handler.key("command"), f'"{secret[1]}" is read at every {launch.handler.event}')
+                break
+
+
+_SENDERS = ("curl", "wget", "nc", "ncat", "scp", "rsync", "http", "ftp", "sftp", "aws", "gsutil")
+_READERS = ("cat", "cp", "mv", "base64", "head", "tail", "tac", "less", "xxd", "tar", "zip", "tee", "install", "openssl", "dd")
+_PRIVATE = pattern(
+    r"(?:\A|/)(id_(?:rsa|dsa|ecdsa|ed25519)|\.aws/credentials|\.netrc|\.pgpass|\.git-credentials|\.docker/config\.json)\Z"
+)
 
 
 @rule(

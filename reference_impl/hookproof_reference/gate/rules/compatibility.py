@@ -166,3 +166,26 @@ def check_agent_permission(context: Context) -> Iterator[Found]:
 
 def _is_agent_at_permission(handler: Handler) -> bool:
     return handler.type == "agent" and handler.event == "PermissionRequest"
+
+
+@rule(
+    id="field-not-in-version",
+    severity="warning",
+    title="The version does not know this field",
+    consequence="value ignored",
+    remedy="Judge against a version that has it, or do without it: end the guard with 2 on every failure.",
+    source="observed: 2.1.332 has onFailure, 2.1.178 ignores it",
+    versions="up to 2.1.178",
+    bad=Example(
+        _file("PreToolUse", '{"type": "command", "command": "date", "onFailure": "block", "timeout": 9}'),
+        profile="claude-code@2.1.178",
+    ),
+    good=_file("PreToolUse", '{"type": "command", "command": "date", "onFailure": "block", "timeout": 9}'),
+    profiles=("claude-code",),
+)
+def check_version(context: Context) -> Iterator[Found]:
+    """What fails opens there all the same."""
+    for handler in context.known_handlers if not context.profile.at_least(2, 1, 179) else ():
+        member = handler.node.member("onFailure")
+        if member is not None:
+            yield context.at(member, "onFailure is not read by 2.1.178: a handler that fails lets the call pass")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 from ..context import Context, Handler
+from ..document import parse
 from ..finding import Found
 from ..profiles import UNMATCHED_EVENTS
-from ..rule import rule
+from ..rule import Example, rule
 
 _A = '{"type": "command", "command": "check-call", "timeout": 5}'
 _B = '{"type": "command", "command": "check-call", "timeout": 9}'
 _OTHER = '{"type": "command", "command": "log-call", "timeout": 5}'
+_LOCAL = ".claude/settings.local.json"
 _IDENTITY = {
     "command": ("command", "args", "shell"),
     "http": ("url",),
@@ -114,6 +117,40 @@ def _names(handler: Handler) -> frozenset[str] | None:
     if matcher in ("", "*", ".*"):
         return None
     return frozenset(part.strip() for part in matcher.split("|"))
+
+
+@rule(
+    id="handler-in-both-files",
+    severity="warning",
+    title="The same handler stands in settings.json and in settings.local.json",
+    consequence="value ignored",
+    remedy="Keep it in one of the files.",
+    source="observed: the same command, URL or tool runs once for an event, across entries and files; the later timeout counts",
+    kinds=("local",),
+    bad=Example(_file(("Bash", _B)), at=_LOCAL, files={".claude/settings.json": _file(("Bash", _A))}),
+    good=Example(_file(("Bash", _OTHER)), at=_LOCAL, files={".claude/settings.json": _file(("Bash", _A))}),
+)
+def check_files(context: Context) -> Iterator[Found]:
+    """The project's file is read when its local one is judged."""
+    if not context.handlers or context.path in ("", "<text>"):
+        return
+    project = Path(context.path).parent / "settings.json"
+    text = context.read(project)
+    if text is None:
+        return
+    other = Context(parse(text), context.profile, str(project))
+    there: dict[str, list[Handler]] = {}
+    for handler in other.handlers:
+        there.setdefault(_identity(handler) or "", []).append(handler)
+    for handler in context.handlers:
+        key = _identity(handler)
+        for first in there.get(key, []) if key is not None else []:
+            overlap = _overlap(first, handler)
+            if overlap is not None:
+                line, _ = other.document.place(first.node.start)
+                where = "" if overlap == "all" else f" for {overlap}"
+                yield context.at(handler.node, f"the same handler as in settings.json, line {line}: it runs once{where}")
+                break
 
 
 @rule(

@@ -12,7 +12,7 @@ from ..finding import Found
 from ..near import folded, nearest
 from ..pattern import pattern
 from ..profiles import EVENTS_332, HANDLER_TYPES
-from ..rule import Example, rule
+from ..rule import rule
 
 _SCHEMA = "observed: the settings schema of 2.1.178 and 2.1.332; 001, handler types"
 _KNOWN_EVENTS = frozenset(EVENTS_332)
@@ -249,7 +249,6 @@ _CHOICES = {"shell": ("bash", "powershell"), "onFailure": ("continue", "block")}
     good=(
         *_GOOD,
         _file('{"type": "command", "command": "date", "onFailure": "block"}'),
-        Example(_file('{"type": "command", "command": "date", "onFailure": "deny"}'), profile="claude-code@2.1.178"),
     ),
 )
 def check_values(context: Context) -> Iterator[Found]:

@@ -197,6 +197,29 @@ _HARMLESS = pattern(
 
 
 @rule(
+    id="http-own-key",
+    severity="error",
+    title="The program's own key is to be sent along",
+    consequence="secret shown",
+    remedy="Give the service a key of its own, in a variable of its own.",
+    source="observed: 2.1.178 sends the key to the service, 2.1.332 puts nothing in its place",
+    bad=_http(more=',"headers":{"X-Key":"$ANTHROPIC_API_KEY"},"allowedEnvVars":["ANTHROPIC_API_KEY"]'),
+    good=_http(more=',"headers":{"X-Key":"$AUDIT_KEY"},"allowedEnvVars":["AUDIT_KEY"]'),
+)
+def _check_own_key(context: Context) -> Iterator[Found]:
+    for handler, _, _ in _handlers(context):
+        listed = handler.get("allowedEnvVars")
+        for node in listed.items if listed is not None else []:
+            if node.text in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"):
+                newer = context.profile.at_least(2, 1, 332)
+                yield context.at(
+                    node,
+                    f"{node.text} is the program's own key: "
+                    + ("2.1.332 sends nothing in its place, earlier versions give it away" if newer else "it is given away"),
+                )
+
+
+@rule(
     id="secret-in-settings",
     severity="error",
     title="A secret stands in the file",

@@ -126,7 +126,7 @@ def _check_relative(context: Context) -> Iterator[Found]:
 )
 def _check_unquoted(context: Context) -> Iterator[Found]:
     for launch in launches(context):
-        if not launch.shell:
+        if not launch.shell or launch.handler.text("shell") == "powershell":
             continue
         for step in launch.steps:
             # what is assigned is not split into words

@@ -15,6 +15,7 @@ _GROUP = '{"matcher":"Bash","hooks":[{"type":"command","command":"notify-team","
 _HOOKS = f'"hooks":{{"PostToolUse":[{_GROUP}]}}'
 _PLUGIN = '{"hooks":{"PostToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"%s","timeout":9}]}]}}'
 _AT = "hooks/hooks.json"
+_NAMED = {".claude-plugin/plugin.json": '{"name": "p", "hooks": "./hooks.json"}\n'}
 _MANIFEST = {".claude-plugin/plugin.json": '{"name": "p"}\n'}
 
 
@@ -66,17 +67,31 @@ def _check_managed(context: Context) -> Iterator[Found]:
     kinds=("settings", "local", "plugin-hooks", "unread"),
     bad=(Example(f"{{{_HOOKS}}}", at=".claude/hooks.json"), Example(f"{{{_HOOKS}}}", at=".claude/hooks/hooks.json"),
          Example(f"{{{_HOOKS}}}", at=".claude/settings.team.json"),
-         Example(f"{{{_HOOKS}}}", at=".claude-plugin/hooks.json", files=_MANIFEST)),
-    good=(Example(f"{{{_HOOKS}}}"), Example(f"{{{_HOOKS}}}", at=_AT, files=_MANIFEST)),
+         Example(f"{{{_HOOKS}}}", at=".claude-plugin/hooks.json", files=_MANIFEST),
+         Example(f"{{{_HOOKS}}}", at=".claude-plugin/hooks/hooks.json", files=_MANIFEST),
+         Example(f"{{{_HOOKS}}}", at="hooks.json", files=_MANIFEST),
+         Example(f"// hooks\n{{{_HOOKS}}}", at=".claude/settings.jsonc"),
+         Example("hooks:\n  PostToolUse: []\n", at=".claude/settings.yaml"),
+         Example(f"{{{_HOOKS}}}", at=".claude.json")),
+    good=(Example(f"{{{_HOOKS}}}"), Example(f"{{{_HOOKS}}}", at=_AT, files=_MANIFEST),
+          Example(f"{{{_HOOKS}}}", at="hooks.json", files=_NAMED)),
+    torn=True,
 )  # fmt: skip
 def _check_read(context: Context) -> Iterator[Found]:
-    if context.root is None or context.root.kind != "object":
-        return
     above, name = os.path.split(context.path)
     folder = os.path.basename(above)
+    if context.kind == "unread" and name == ".claude.json":
+        if context.hooks is not None:
+            yield context.at(context.hooks, f"no program reads hooks in {name}: they never run")
+        return
+    if context.kind == "unread" and (context.document.torn or context.root is None or not name.endswith(".json")):
+        yield Found(0, 0, "", f"no program reads {folder}/{name}: its hooks never run")
+        return
+    if context.document.torn or context.root is None or context.root.kind != "object":
+        return
     wrong = None
     if context.kind == "unread":
-        wrong = f"{folder}/{name}" if folder else name
+        wrong = f"{folder}/{name}" if folder.startswith(".claude") or folder == "hooks" else name
     elif (
         folder == ".claude"
         and re.fullmatch(r"(?:settings[.-].+|hooks.*|.*hooks)\.jsonc?", name)
@@ -88,12 +103,22 @@ def _check_read(context: Context) -> Iterator[Found]:
     elif (
         name in ("settings.json", "settings.local.json")
         and folder != ".claude"
-        and os.path.isfile(os.path.join(above, ".claude", "settings.json"))
+        and (os.path.isfile(os.path.join(above, ".claude", "settings.json")) or _is_project(above, context.document.text))
     ):
         wrong = f"{name} beside .claude"
     if wrong is not None:
         hooks = context.root.member("hooks")
         yield context.at(hooks or context.root, f"no program reads {wrong}: its hooks never run")
+
+
+def _is_project(folder: str, text: str) -> bool:
+    """Whether a folder is the top of a repository whose .claude the settings speak of."""
+    return (
+        ".claude/" in text
+        and os.path.isdir(os.path.join(folder, ".claude"))
+        and os.path.exists(os.path.join(folder, ".git"))
+        and os.path.basename(folder) != ".claude"
+    )
 
 
 @rule(

@@ -194,11 +194,24 @@ def _wrong_first_line(text: str, *, shell: bool, name: str) -> str | None:
             command='bash \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.py',
         ),
         _project(_SHELLS + _REFUSE, command='node \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.sh'),
+        Example(
+            _settings("refuse.sh", exec_form=False).replace('"timeout"', '"shell":"powershell","timeout"'),
+            files={".claude/hooks/refuse.sh": _SHELLS + _REFUSE},
+        ),
     ),
     good=_project(_SHELLS + _REFUSE, command='bash \\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.sh'),
 )
 def _check_runner(context: Context) -> Iterator[Found]:
     for launch in launches(context):
+        if launch.handler.text("shell") == "powershell" and launch.shell:
+            if launch.interpreter is None and (launch.script or "").endswith((".sh", ".bash")):
+                name = (launch.script or "").rpartition("/")[2]
+                yield context.at(
+                    launch.handler.key("shell"),
+                    f"{name} is a script of sh, and powershell is asked to run it",
+                    consequence=_opens(launch),
+                )
+            continue
         if launch.interpreter is None or launch.script is None:
             continue
         text = context.read(launch.path) if launch.path is not None and launch.path.is_file() else None

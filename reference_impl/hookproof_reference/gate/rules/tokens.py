@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from ..context import Context, Handler
 from ..document import Node
 from ..finding import Found
+from ..payloads import has_field, has_parameter
 from ..rule import rule
+from ..vocabulary import names_of
 
 
 def _inputs(context: Context) -> Iterator[tuple[Handler, Node]]:
@@ -33,7 +35,7 @@ def _mcp(value: str) -> str:
     remedy="Write ${tool_input.file_path}; the names are those of the payload.",
     source="seed 001 says camel case; observed on 2.1.178 and 2.1.332: only snake case is replaced by a value",
     bad=(_mcp("${toolInput.command}"), _mcp("at ${hookEventName}")),
-    good=(_mcp("${tool_input.command}"), _mcp("${hook_event_name}")),
+    good=(_mcp("${tool_input.file_path}"), _mcp("${hook_event_name}")),
 )
 def _check_camel(context: Context) -> Iterator[Found]:
     for _, node in _inputs(context):
@@ -77,11 +79,14 @@ def _check_whole_name(context: Context) -> Iterator[Found]:
     consequence="value empty",
     remedy="Use fields of the payload, such as ${tool_name} or ${tool_input.command}.",
     source="observed on 2.1.178 and 2.1.332: variables of the environment are no tokens",
-    bad=(_mcp("${HOME}/x"), _mcp("${CLAUDE_PROJECT_DIR}"), _mcp("$tool_name"), _mcp("{{tool_name}} ${cwd} $ARGUMENTS")),
-    good=(_mcp("${cwd}/x"), _mcp("costs $5")),
-)
+    bad=(
+        _mcp("${HOME}/x"), _mcp("${CLAUDE_PROJECT_DIR}"), _mcp("$tool_name"), _mcp("{{tool_name}} ${cwd} $ARGUMENTS"),
+        _mcp("${prompt}"), _mcp("${tool_input.path}"),
+    ),
+    good=(_mcp("${cwd}/x"), _mcp("costs $5"), _mcp("${tool_input.file_path} ${tool_response.filePath} ${duration_ms}")),
+)  # fmt: skip
 def _check_token(context: Context) -> Iterator[Found]:
-    for _, node in _inputs(context):
+    for handler, node in _inputs(context):
         text = node.text or ""
         variable = re.search(r"\$\{([A-Z][A-Z0-9_]*)\}", text)
         bare = re.search(r"\$(?:tool_\w+|hook_event_name|session_id|cwd|ARGUMENTS)\b", text)
@@ -93,6 +98,19 @@ def _check_token(context: Context) -> Iterator[Found]:
             yield context.at(
                 node, f'"{bare[0]}" stays as it is; a token has braces: ${{{bare[0][1:]}}}', consequence="value ignored"
             )
+        elif (missing := _missing(handler, text)) is not None:
+            yield context.at(node, missing)
+
+
+def _missing(handler: Handler, text: str) -> str | None:
+    """What is wrong with the first token that names a value which this event, or its tools, do not have."""
+    for match in re.finditer(r"\$\{([a-z]+(?:_[a-z]+)*)((?:\.\w+)*)\}", text):
+        if not has_field(handler.event, match[1]):
+            return f'"{match[0]}" is replaced by an empty text: the payload of {handler.event} has no {match[1]}'
+        parameter = match[2].split(".")[1] if match[2] else ""
+        if match[1] == "tool_input" and parameter and not has_parameter(names_of(handler.matcher or "*"), parameter):
+            return f'"{match[0]}" is replaced by an empty text: the input of {handler.matcher} has no {parameter}'
+    return None
 
 
 @rule(
