@@ -27,6 +27,9 @@ SUFFIXES: dict[str, str] = {
 _PREFIXES = frozenset({"env", "exec", "command", "nohup", "time", "if", "!", "then", "npx", "bunx", "pnpx", "uvx"})
 """Words that stand before the program itself."""
 
+_WRAPPERS = frozenset({"timeout", "gtimeout", "nice", "ionice", "stdbuf", "setsid", "xargs"})
+"""Programs that start the one behind their own options."""
+
 _ROOT = pattern(
     r"\$\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}|\$CLAUDE_PROJECT_DIR\b|\$\(pwd\)|\$PWD\b|\$\(git rev-parse --show-toplevel\)"
 )
@@ -129,8 +132,11 @@ def _script_of(taken: tuple[Step, ...], *, shell: bool) -> tuple[str | None, str
     """The interpreter and the script of the first step that starts one."""
     for index, step in enumerate(taken):
         words = [word.value for word in step.words]
-        while words and (re.match(r"[A-Za-z_]\w*=", words[0]) or words[0] in _PREFIXES):
-            words.pop(0)
+        while words and (re.match(r"[A-Za-z_]\w*=", words[0]) or words[0] in _PREFIXES or words[0] in _WRAPPERS):
+            wrapper = words.pop(0)
+            # `timeout -k 1 5 guard.sh`: the options and numbers of what only starts another program
+            while wrapper in _WRAPPERS and words and re.match(r"-|\d+(?:\.\d+)?[smhd]?\Z", words[0]):
+                words.pop(0)
         if not words:
             continue
         program = words[0].rpartition("/")[2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .vocabulary import names_of, pattern_of
+
 _COMMON = frozenset({
     "session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "effort", "hook_event_name", "agent_id", "agent_type",
 })  # fmt: skip
@@ -44,6 +46,16 @@ _OF_TOOL: dict[str, frozenset[str]] = {
 }
 """The parameters of tools. (documentation; observed)"""
 
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "Bash": ("command",),
+    "Read": ("file_path",),
+    "Write": ("file_path", "content"),
+    "Edit": ("file_path", "old_string", "new_string"),
+    "WebFetch": ("url", "prompt"),
+    "WebSearch": ("query",),
+}
+"""The parameters that a tool cannot do without."""
+
 
 def has_field(event: str, name: str) -> bool:
     """Whether the payload of an event has a field; True where that is not known."""
@@ -56,3 +68,14 @@ def has_parameter(tools: list[str] | None, name: str) -> bool:
     if not tools or any(tool not in _OF_TOOL for tool in tools):
         return True
     return any(name in _OF_TOOL[tool] for tool in tools)
+
+
+def tools_matched(matcher: str | None) -> list[str]:
+    """The known tools that a matcher lets through, where it lets none through whose parameters are not known."""
+    if not matcher or matcher in ("*", ".*"):
+        return []
+    names = names_of(matcher)
+    if names is not None:
+        return names if all(name in _OF_TOOL for name in names) else []
+    found = pattern_of(matcher)
+    return [] if isinstance(found, str) or "mcp" in matcher else [tool for tool in _OF_TOOL if found.search(tool)]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from .. import profiles
 from ..context import Context
 from ..finding import Found
-from ..launch import Launch, launches
+from ..launch import launches
 from ..pattern import pattern
 from ..rule import Example, rule
 from ..script.seen import Seen, is_guard, seen
@@ -115,74 +115,6 @@ _NO_WORDS = r"block|den(?:y|ied)|refus|forbid|prohibit|reject|not allowed|not pe
 
 
 @rule(
-    id="guard-exit-swallowed",
-    severity="error",
-    title="The guard's exit code is lost",
-    consequence="every call passes",
-    remedy="Let the guard be the last command, with nothing behind it.",
-    source="observed on 2.1.178 and 2.1.332",
-    bad=(
-        _project(command=_RUN + " || true"),
-        _project(command=_RUN + "; exit 0"),
-        _project(command=_RUN + " | tee -a log"),
-        _project(command=_RUN + " &"),
-        _project("#!/bin/sh\ntrap 'exit 0' EXIT\n" + _NO[10:]),
-        _project("#!/bin/sh\ncat | while read -r line; do\n  case $line in *mkfs*) echo \"no mkfs\" >&2; exit 2 ;; "
-                 "esac\ndone\nexit 0\n"),
-    ),
-    good=(_project(), _project(command="cd /tmp && " + _RUN), _project("#!/bin/sh\ncat >> /dev/null\n", _RUN + " || true")),
-)  # fmt: skip
-def _check_swallowed(context: Context) -> Iterator[Found]:
-    for launch in launches(context):
-        if launch.handler.event in profiles.BLOCKING_EVENTS and launch.shell and is_guard(context, launch):
-            loss = _loss(launch)
-            if loss is not None:
-                yield context.at(launch.handler.key("command"), f"{loss}: the guard's refusal is lost")
-    said = {
-        "trap-exit": "ends with 0 whatever happens, by its trap",
-        "exit-in-pipe": "ends only the loop behind the pipe with 2, not the script",
-        "exit-lost": "calls {0} in another process: its exit code 2 ends that one, not the script",
-        "exit-swallowed": "catches {0}, and with it its own exit",
-        "result-dropped": "calls {0}() and does not end with what it returns",
-    }
-    for each in seen(context):
-        for trait in each.traits.all(*said):
-            if each.event in profiles.BLOCKING_EVENTS:
-                yield context.at(each.launch.handler.key("command"), f"{each.where(trait)} {said[trait.kind].format(trait.text)}")
-
-
-def _loss(launch: Launch) -> str | None:
-    """What comes behind the script's step and takes its exit code away."""
-    parts = launch.steps
-    if launch.script is None:
-        return None
-    step = parts[launch.step]
-    if step.words and step.words[0].value == "!" and "if" not in launch.command.split():
-        return '"!" turns every refusal into 0'
-    if step.then == "&" and len(parts) == launch.step + 1:
-        return '"&" starts the guard in the background'
-    if re.search(r"set\s+-o\s+pipefail|PIPESTATUS|exit\s+\"?\$(?:\?|\w+)", launch.command):
-        return None
-    for index in range(launch.step, len(parts) - 1):
-        following = parts[index + 1]
-        operator = parts[index].then
-        if operator in ("|", "|&"):
-            return f'the exit code of a pipe is that of "{following.name}"'
-        if operator == "||":
-            if following.name in ("true", ":", "echo", "printf") or (following.name == "exit" and following.arguments != ["2"]):
-                written = " ".join([following.name, *following.arguments[:1]]) if following.name == "exit" else following.name
-                return f'"|| {written}" turns every refusal into something else'
-            return None
-        if operator in (";", "\n"):
-            if following.name == "exit" and following.arguments not in (["0"], ["1"]):
-                return None
-            return f'the exit code is that of "{following.name}", which comes behind the guard'
-        if operator == "&":
-            return '"&" starts the guard in the background'
-    return None
-
-
-@rule(
     id="guard-refuses-everything",
     severity="error",
     title="Everything is refused without a look at it",
@@ -260,7 +192,7 @@ def _check_late(context: Context) -> Iterator[Found]:
         if (
             event in profiles.BLOCKING_EVENTS
             or event not in profiles.EVENTS_332
-            or event in ("PermissionDenied", "SubagentStart")
+            or event == "PermissionDenied"
             or event in profiles.UNDOCUMENTED_EVENTS
         ):
             continue
@@ -319,71 +251,6 @@ def _check_stop(context: Context) -> Iterator[Found]:
 
 
 _OWN_LIMIT = pattern(r"(?i)max[_-]?\w*(?:iter|attempt|retr|block|count)|iterations?\b|attempts?\b|retries|counter")
-
-
-_WRITERS = ("Write", "Edit", "NotebookEdit")
-
-
-@rule(
-    id="guard-misses-writers",
-    severity="warning",
-    title="The guard of files does not see every tool that writes",
-    consequence="some calls pass",
-    remedy='Write "Write|Edit|NotebookEdit", and look at MCP tools that write (mcp__.*__(write|edit).*).',
-    source="public report B100; seed 001, When To Use",
-    bad=(_project(_IN + 'case $payload in *secrets*) echo "secrets are protected" >&2; exit 2 ;; esac\n', matcher="Write"),),
-    good=(_project(_IN + 'case $payload in *secrets*) echo "secrets are protected" >&2; exit 2 ;'
-                         '; esac\n', matcher="Write|Edit|NotebookEdit"),
-          _project(matcher="Bash")),
-)  # fmt: skip
-def _check_writers(context: Context) -> Iterator[Found]:
-    for launch in launches(context):
-        matcher = launch.handler.matcher
-        if (
-            launch.handler.event != "PreToolUse"
-            or not matcher
-            or launch.handler.get("if") is not None
-            or not is_guard(context, launch)
-        ):
-            continue
-        caught = {tool for tool in _WRITERS if _matches(matcher, tool)}
-        if not caught & {"Write", "Edit"}:
-            continue
-        by_mcp = _writes_by_mcp(matcher)
-        others = {
-            tool
-            for group in context.groups
-            if group.event.key == "PreToolUse" and group is not launch.handler.group and group.matcher is not None
-            for tool in _WRITERS
-            if _matches(group.matcher.text or "", tool)
-        }
-        by_mcp = by_mcp or any(
-            _writes_by_mcp(group.matcher.text)
-            for group in context.groups
-            if group.event.key == "PreToolUse" and group.matcher is not None and group.matcher.text
-        )
-        missed = [tool for tool in _WRITERS if tool not in caught | others]
-        node = launch.handler.group.matcher
-        if node is None or not (missed or not by_mcp):
-            continue
-        server = None if by_mcp else next((name for name in context.mcp_servers if _FILE_SERVER.search(name)), None)
-        unseen = [*missed, *([] if by_mcp else [f"the tools of {server}" if server is not None else "MCP tools that write"])]
-        yield context.at(
-            node,
-            f'the guard sees "{matcher}" and not {" or ".join(unseen)}',
-            severity=None if "Write" in missed or "Edit" in missed or server is not None else "info",
-        )
-
-
-_FILE_SERVER = pattern(r"file|(?:\A|[-_])fs(?:\Z|[-_])|editor|serena|desktop-commander|text-edit", re.I)
-"""Names of servers whose tools write files."""
-
-
-def _writes_by_mcp(matcher: str) -> bool:
-    return any(
-        _matches(matcher, tool)
-        for tool in ("mcp__files__write", "mcp__filesystem__write_file", "mcp__fs__edit_file", "mcp__filesystem__edit_file")
-    )
 
 
 def _matches(matcher: str, tool: str) -> bool:

@@ -157,6 +157,9 @@ def common(code: str, traits: Traits, names: Iterable[str]) -> None:
             traits.add("payload-key", line_of(code, match.start()), match[1])
 
 
-INPUT_KEYS = ("file_path", "notebook_path", "command", "content", "old_string", "new_string")
-"""Keys of a tool's input, which stand below tool_input and nowhere else."""
-_TOP_LEVEL = pattern(rf"""\bjq\s+(?:-\w+\s+)*["']?\.({"|".join(INPUT_KEYS)})\b[^|"')\n]*["']?\s*(?:$|[|);<])""", re.M)
+INPUT_KEYS = (
+    "file_path", "notebook_path", "command", "content", "old_string", "new_string", "tool", "args", "arguments", "params",
+    "parameters", "input", "toolArgs", "tool_args", "toolParams",
+)  # fmt: skip
+"""Keys of a tool's input, which stand below tool_input and nowhere else, and keys of other agents' payloads."""
+_TOP_LEVEL = pattern(rf"""\bjq\s+(?:-\w+\s+)*["']?\.({"|".join(INPUT_KEYS[:6])})\b[^|"')\n]*["']?\s*(?:$|[|);<])""", re.M)
