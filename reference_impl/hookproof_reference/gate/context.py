@@ -152,6 +152,12 @@ class Context:
         return tuple(servers) if isinstance(servers, dict) else ()
 
     @cached_property
+    def plugin_name(self) -> str | None:
+        """The name in the plugin's manifest."""
+        name = _json(self.plugin / ".claude-plugin" / "plugin.json").get("name") if self.plugin is not None else None
+        return name if isinstance(name, str) else None
+
+    @cached_property
     def plugin_options(self) -> tuple[str, ...] | None:
         """The options that the plugin's manifest declares; None where there is no manifest."""
         manifest = _json(self.plugin / ".claude-plugin" / "plugin.json") if self.plugin is not None else {}

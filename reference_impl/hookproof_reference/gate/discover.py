@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,8 @@ def _named_by_plugin(folder: str, name: str) -> Place | None:
         if os.path.isfile(manifest):
             if inside in (os.path.normpath(each) for each in named_hooks(Path(manifest))):
                 return Place("plugin-hooks", plugin=Path(root))
-            return Place("unread", plugin=Path(root)) if inside == "hooks.json" else None
+            misnamed = inside == "hooks.json" or re.fullmatch(r"hooks/(?:hook|.*hooks?.*)\.json", inside) is not None
+            return Place("unread", plugin=Path(root)) if misnamed else None
         root, last = os.path.split(root)
         inside = os.path.join(last, inside)
     return None

@@ -71,11 +71,11 @@ def has_parameter(tools: list[str] | None, name: str) -> bool:
 
 
 def tools_matched(matcher: str | None) -> list[str]:
-    """The known tools that a matcher lets through, where it lets none through whose parameters are not known."""
+    """The tools with known parameters that a matcher lets through; none where a list names others, too."""
     if not matcher or matcher in ("*", ".*"):
         return []
     names = names_of(matcher)
     if names is not None:
         return names if all(name in _OF_TOOL for name in names) else []
     found = pattern_of(matcher)
-    return [] if isinstance(found, str) or "mcp" in matcher else [tool for tool in _OF_TOOL if found.search(tool)]
+    return [] if isinstance(found, str) else [tool for tool in _OF_TOOL if found.search(tool)]

@@ -31,6 +31,7 @@ FAMILIES: tuple[str, ...] = (
     "servers",
     "scripts",
     "needs",
+    "script_parts",
     "reading",
     "answers",
     "answers_at_events",
@@ -40,6 +41,7 @@ FAMILIES: tuple[str, ...] = (
     "authority",
     "network",
     "commands",
+    "takeover",
     "placement",
     "plugin_manifest",
 )

@@ -27,6 +27,12 @@ def _post(answer: str) -> str:
     return '{"hookSpecificOutput":{"hookEventName":"PostToolUse",' + answer + "}}"
 
 
+def _echo(event: str, text: str) -> str:
+    matcher = '"matcher":"Edit",' if event.endswith("ToolUse") else ""
+    handler = f'{{"type":"command","command":"echo \'{text}\'","timeout":5}}'
+    return f'{{"hooks":{{"{event}":[{{{matcher}"hooks":[{handler}]}}]}}}}'
+
+
 @rule(
     id="answer-unheeded",
     severity="warning",
@@ -63,6 +69,33 @@ def check_unheeded(context: Context) -> Iterator[Found]:
                 f"{each.name} gives updatedMCPToolOutput, which counts for MCP tools only",
                 remedy="Write updatedToolOutput.",
             )
+
+
+_REMINDS = re.compile(
+    r"\b(?:remember|don't forget|do not forget|make sure|please|always|never|must|should|reminder|note:)\b", re.I
+)
+_UNHEARD = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop", "Notification", "PreCompact"})
+
+
+@rule(
+    id="answer-unheard",
+    severity="warning",
+    title="The model does not hear what is printed here",
+    consequence="value ignored",
+    remedy="Print it as hookSpecificOutput.additionalContext, or at UserPromptSubmit or SessionStart, whose text is heard.",
+    source="observed on 2.1.178 and 2.1.332: plain text on stdout reaches the model at UserPromptSubmit and SessionStart only",
+    bad=_echo("PostToolUse", "Remember to run the tests"),
+    good=(_echo("UserPromptSubmit", "Remember to run the tests"), _echo("PostToolUse", "edited")),
+)
+def check_unheard(context: Context) -> Iterator[Found]:
+    """Only a command that does nothing but say something to somebody."""
+    for launch in launches(context):
+        if launch.handler.event not in _UNHEARD or len(launch.steps) != 1 or launch.steps[0].redirects:
+            continue
+        step = launch.steps[0]
+        said = " ".join(step.arguments)
+        if step.name in ("echo", "printf") and "{" not in said and _REMINDS.search(said):
+            yield context.at(launch.handler.key("command"), f"what is printed at {launch.handler.event} does not reach the model")
 
 
 @rule(

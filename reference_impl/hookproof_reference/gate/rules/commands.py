@@ -87,7 +87,7 @@ def _destroys(step: Step, launch: Launch) -> str | None:
     targets = [a for a in arguments if not a.startswith("-")]
     if name == "rm" and ("r" in flags or "R" in flags or "--recursive" in arguments):
         for target in targets:
-            if _ROOTS.match(target):
+            if _ROOTS.match(target) or re.fullmatch(r"\$\{?CLAUDE_PROJECT_DIR\}?(?:/\*?)?", target):
                 return f'rm removes "{target}" and all in it'
             variable = re.match(r"\$\{?(\w+)\}?/?\*?\Z", target)
             if (
@@ -186,8 +186,20 @@ def _check_download(context: Context) -> Iterator[Found]:
                 )
                 break
         else:
-            if re.search(r"\b(?:sh|bash|zsh|source|eval|\.)\s+(?:-c\s+)?[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b", launch.command):
+            if re.search(
+                r"\b(?:sh|bash|zsh|source|eval|python3?|node|perl|ruby|\.)\s+(?:-[ce]\s+)?[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b",
+                launch.command,
+            ):
                 yield context.at(launch.handler.key("command"), f"a download is run, unseen, at every {launch.handler.event}")
+                continue
+            saved = re.search(
+                r"\b(?:curl|wget)\b[^;|&]*\s(?:-o|-O|--output)[ =]?[\"']?([^\s\"';|&-][^\s\"';|&]*)", launch.command
+            )
+            if saved is not None and re.search(
+                rf"(?:\b(?:sh|bash|python3?|node|source|\.)\s+|[;&]\s*|chmod\s+\S+\s+)[\"']?{re.escape(saved[1])}",
+                launch.command[saved.end() :],
+            ):
+                yield context.at(launch.handler.key("command"), f"a download is run as {saved[1]}, unseen")
 
 
 @rule(

@@ -185,3 +185,37 @@ def _check_other(context: Context) -> Iterator[Found]:
             yield context.at(
                 handler.key("if"), f'the matcher "{matcher}" lets no {form[1]} through, and "if" lets nothing else through'
             )
+
+
+def _read(condition: str, tool: str = "Read") -> str:
+    return _sample("PreToolUse", tool, condition)
+
+
+@rule(
+    id="if-never-true",
+    severity="error",
+    title="The rule in `if` is true for no call",
+    consequence="never runs",
+    remedy="Write an absolute path with two slashes, Read(//etc/**); a rule for an MCP tool is its bare name.",
+    source="observed on 2.1.178 and 2.1.332: one slash is the project's root; a rule for an MCP tool takes no pattern but *",
+    bad=(_read("Read(/etc/**)"), _read("Write(/Users/ada/**)", "Write"), _read("mcp__git__push(main)", "mcp__git__push")),
+    good=(
+        _read("Read(//etc/**)"), _read("Read(/src/**)"), _read("mcp__git__push", "mcp__git__push"),
+        _read("Bash(/bin/rm *)", "Bash"),
+    ),
+)  # fmt: skip
+def _check_never(context: Context) -> Iterator[Found]:
+    for handler, text in _conditions(context):
+        found = _RULE.match(text)
+        if found is None or handler.event not in profiles.TOOL_EVENTS or not found[2]:
+            continue
+        inner = found[2][1:-1]
+        if found[1].startswith("mcp__") and inner not in ("", "*"):
+            yield context.at(handler.key("if"), f'"{text}": a rule for an MCP tool is its name alone, and this one is never true')
+        elif found[1] in ("Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep") and _ROOTED.match(inner):
+            yield context.at(
+                handler.key("if"), f'"{inner}" begins at the project; a path from the root of the system has two slashes'
+            )
+
+
+_ROOTED = pattern(r"/(?:etc|usr|var|home|Users|root|opt|tmp|private|proc|sys|dev|mnt|Volumes)(?:/|\Z)")

@@ -132,6 +132,16 @@ _NO_WORDS = r"block|den(?:y|ied)|refus|forbid|prohibit|reject|not allowed|not pe
     ),
 )
 def _check_everything(context: Context) -> Iterator[Found]:
+    for each in seen(context):
+        code = "\n".join(line for line in each.text.splitlines() if not line.lstrip().startswith("#"))
+        if (
+            each.event == "UserPromptSubmit"
+            and not each.inline
+            and each.traits.language in ("sh", "bash")
+            and re.search(r"^exit 2\s*\Z", code.rstrip(), re.M)
+            and not re.search(r"\b(?:if|case|while|grep|test|exit [01]|return)\b|&&|\|\||\[ ", code)
+        ):
+            yield context.at(each.launch.handler.key("command"), f"{each.name} refuses and erases every prompt")
     for launch in launches(context):
         event, matcher = launch.handler.event, launch.handler.matcher
         everything = event == "UserPromptSubmit" or (event == "PreToolUse" and matcher in (None, "", "*", ".*"))

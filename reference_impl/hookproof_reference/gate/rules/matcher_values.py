@@ -56,6 +56,10 @@ def _check_version(context: Context) -> Iterator[Found]:
             )
 
 
+_AGENTS = frozenset({"Agent", "Task", "Workflow", "Monitor", "Brief", "Config"})
+"""Names of tools that a type of subagent may have, too."""
+
+
 @rule(
     id="matcher-unknown-value",
     severity="error",
@@ -68,6 +72,9 @@ def _check_version(context: Context) -> Iterator[Found]:
         sample("SessionStart", "Write|Edit"),
         sample("PreCompact", "forced"),
         sample("UserPromptExpansion", "/release"),
+        sample("UserPromptExpansion", "release now"),
+        sample("Elicitation", "mcp__ledger__ask"),
+        sample("SubagentStop", "Bash|Edit"),
     ),
     good=(sample("SessionStart", "startup|clear"), sample("PreCompact", "man.*"), sample("UserPromptExpansion", "release")),
 )
@@ -80,6 +87,16 @@ def _check_value(context: Context) -> Iterator[Found]:
             yield context.at(
                 group.matcher, f'"{text}" begins with a slash; the matcher is compared with the bare name of the command'
             )
+        elif event == "UserPromptExpansion" and re.fullmatch(r"[\w-]+ [\w -]*", text):
+            yield context.at(
+                group.matcher, f'"{text}" holds more than a name; the matcher is compared with the bare name of the command'
+            )
+        elif event in ("Elicitation", "ElicitationResult") and text.startswith("mcp__"):
+            yield context.at(group.matcher, f'"{text}" is a tool; the matcher is compared with the bare name of the server')
+        elif event in ("SubagentStart", "SubagentStop"):
+            tools = [name for name in names_of(text) or () if name in TOOLS - _AGENTS]
+            if tools:
+                yield context.at(group.matcher, f'"{tools[0]}" is a tool; the matcher is compared with the type of the subagent')
         values = VALUES.get(event)
         if values is None:
             continue

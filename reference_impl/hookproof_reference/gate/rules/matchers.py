@@ -243,6 +243,10 @@ def _check_mcp(context: Context) -> Iterator[Found]:
                 )
 
 
+_NAMES_AS_CLASS = pattern(rf"\[(?:\w+[,| ]+)*(?:{'|'.join(sorted(TOOLS))})(?:[,| ]+\w+)*\]\Z")
+"""`[Bash]`, `[Edit|Write]`: somebody takes a class of letters for a list."""
+
+
 @rule(
     id="matcher-matches-everything",
     severity="warning",
@@ -251,9 +255,15 @@ def _check_mcp(context: Context) -> Iterator[Found]:
     remedy='A matcher with other signs than letters, digits, "_" and "|" is a regular expression, found anywhere in '
     'the name: write "Bash" or "^Bash$".',
     source="observed on 2.1.178 and 2.1.332",
-    bad=(sample("PreToolUse", "W*"), sample("PreToolUse", "^Write$|"), sample("PreToolUse", "(Bash|)")),
-    good=(sample("PreToolUse", ".*"), sample("PreToolUse", "*"), sample("PreToolUse", "Web.*")),
-)
+    bad=(
+        sample("PreToolUse", "W*"), sample("PreToolUse", "^Write$|"), sample("PreToolUse", "(Bash|)"),
+        sample("PreToolUse", "[Bash]"), sample("PostToolUse", "(?!Read).*"),
+    ),
+    good=(
+        sample("PreToolUse", ".*"), sample("PreToolUse", "*"), sample("PreToolUse", "Web.*"),
+        sample("PostToolUse", "^(?!Read).*"),
+    ),
+)  # fmt: skip
 def _check_everything(context: Context) -> Iterator[Found]:
     for group, text in _tool_groups(context):
         if group.matcher is None or not re.search("[A-Za-z]", re.sub(r"\\.", "", text)):
@@ -271,7 +281,7 @@ def _check_everything(context: Context) -> Iterator[Found]:
             continue
         if is_list(text):
             continue
-        if re.fullmatch(r"\[[A-Za-z]{2,}(?:[,| ]+[A-Za-z]{2,})+\]", text):
+        if _NAMES_AS_CLASS.match(text):
             yield context.at(group.matcher, f'"{text}" is a class of single letters: every name that holds one of them matches')
             continue
         if re.search(r"[A-Za-z]\*", text) and "__" not in text and not re.search(r"[.)\]]\*", text):
@@ -281,6 +291,12 @@ def _check_everything(context: Context) -> Iterator[Found]:
                     group.matcher, f'in "{text}" the star repeats the letter before it; it is no glob', severity="info"
                 )
         pattern = pattern_of(text)
+        excluded = re.match(r"\(\?!([A-Za-z|]+)\)", text)
+        if excluded is not None and not isinstance(pattern, str) and pattern.search(excluded[1].split("|")[0]):
+            yield context.at(
+                group.matcher, f'"{text}" is found anywhere in a name, so it matches {excluded[1]} too; "^" belongs before it'
+            )
+            continue
         if (
             not isinstance(pattern, str)
             and pattern.pattern

@@ -102,6 +102,7 @@ def _check_type(context: Context) -> Iterator[Found]:
         _http(more=',"headers":{"X-Team":"${TEAM}"},"allowedEnvVars":["TEAMS"]'),
         _http(more=',"headers":{"X-Team":"$TEAM"},"allowedEnvVars":["TEAM"]', top='"httpHookAllowedEnvVars":[],'),
         _http(more=',"headers":{"X-Team":"$team"},"allowedEnvVars":["team"]'),
+        _http(more=',"headers":{"X-Team":"{{TEAM}}"},"allowedEnvVars":["TEAM"]'),
     ),
     good=(_http(more=',"headers":{"X-Team":"$TEAM"},"allowedEnvVars":["TEAM"]'), _http(more=',"headers":{"X-Price":"5$"}')),
 )
@@ -112,6 +113,11 @@ def _check_header(context: Context) -> Iterator[Found]:
         headers, listed = handler.get("headers"), handler.get("allowedEnvVars")
         allowed = {node.text for node in listed.items} if listed is not None else set()
         for member in headers.members if headers is not None else ():
+            braces = re.search(r"\{\{\s*\w+\s*\}\}|%[A-Z_]{3,}%|\$\([A-Z_]+\)|<[A-Z_]{3,}>", member.node.text or "")
+            if braces is not None:
+                yield context.at(
+                    member.node, f'"{braces[0]}" stays as it is: a variable is written $NAME', consequence="value ignored"
+                )
             for match in re.finditer(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?", member.node.text or ""):
                 name = match[1]
                 if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
@@ -189,6 +195,7 @@ _NAMED = pattern(
     r"(?i)(?:^|[^A-Za-z])((?:[A-Za-z0-9]+[_-])*(?:api[_-]?key|apikey|secret(?:[_-]?key)?|token|passw(?:or)?d|"
     r"access[_-]?key|auth[_-]?key|private[_-]?key))\s*[=:]\s*[\"']?([^\s\"'&$<{}()|;]{8,})"
 )
+_FLAG = pattern(r"\s--(?:password|passwd|pass|token|secret|api-?key)(?:=|\s+)[\"']?([^\s\"'$&;|<>-][^\s\"'$&;|<>]{7,})")
 _KEY_NAME = pattern(r"(?i)(?:api[_-]?key|apikey|secret|token|passw(?:or)?d|access[_-]?key|private[_-]?key|credentials?)\Z")
 _HARMLESS = pattern(
     r"(?i)\$|<|\.\.\.|x{4}|\*{3}|your[_-]|example|changeme|placeholder|redacted|dummy|/run/|/etc/|^~?/|^\./|^true$|"
@@ -269,6 +276,9 @@ def _secret_in(value: str, node: Node) -> str | None:
         return "a password stands in this url"
     basic = re.search(r"\bcurl\b.*\s(?:-u|--user)[ =]?[\"']?[^\s:\"'$]+:([^\s\"'$]{4,})", value)
     if basic is not None and not _HARMLESS.search(basic[1]):
+        return "a password stands in this command"
+    flag = _FLAG.search(value)
+    if flag is not None and not _HARMLESS.search(flag[1]) and re.search(r"\d", flag[1]) and re.search(r"[A-Za-z]", flag[1]):
         return "a password stands in this command"
     named = _NAMED.search(value)
     if named is not None and not _HARMLESS.search(named[2]) and re.search(r"\d", named[2]):

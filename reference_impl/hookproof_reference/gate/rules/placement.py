@@ -70,6 +70,7 @@ def _check_managed(context: Context) -> Iterator[Found]:
          Example(f"{{{_HOOKS}}}", at=".claude-plugin/hooks.json", files=_MANIFEST),
          Example(f"{{{_HOOKS}}}", at=".claude-plugin/hooks/hooks.json", files=_MANIFEST),
          Example(f"{{{_HOOKS}}}", at="hooks.json", files=_MANIFEST),
+         Example(f"{{{_HOOKS}}}", at="hooks/hook.json", files=_MANIFEST),
          Example(f"// hooks\n{{{_HOOKS}}}", at=".claude/settings.jsonc"),
          Example("hooks:\n  PostToolUse: []\n", at=".claude/settings.yaml"),
          Example(f"{{{_HOOKS}}}", at=".claude.json")),
@@ -90,6 +91,8 @@ def _check_read(context: Context) -> Iterator[Found]:
     if context.document.torn or context.root is None or context.root.kind != "object":
         return
     wrong = None
+    if context.kind == "unread" and folder == "hooks" and context.root.get("hooks") is None:
+        return
     if context.kind == "unread":
         wrong = f"{folder}/{name}" if folder.startswith(".claude") or folder == "hooks" else name
     elif (

@@ -53,6 +53,11 @@ def check_named(context: Context) -> Iterator[Found]:
             yield context.at(node, f'"{node.text}" is not there: no hook of it is read')
 
 
+def _upper(name: str) -> str:
+    """How an option's name ends its variable."""
+    return re.sub(r"\W", "_", name).upper()
+
+
 @rule(
     id="plugin-option",
     severity="error",
@@ -77,6 +82,10 @@ def check_option(context: Context) -> Iterator[Found]:
         for node in [*([command] if command is not None else []), *(args.items if args is not None else [])]:
             option = re.search(r"\$\{user_config\.(\w+)\}", node.text or "")
             if option is None:
+                variable = re.search(r"\$\{?CLAUDE_PLUGIN_OPTION_(\w+)", node.text or "")
+                declared = context.plugin_options if context.kind == "plugin-hooks" else None
+                if variable is not None and declared is not None and variable[1] not in {_upper(name) for name in declared}:
+                    yield context.at(node, f"userConfig of plugin.json has no option for {variable[0]}: it is empty")
                 continue
             if context.kind != "plugin-hooks":
                 yield context.at(node, f"{option[0]} is known only to hooks of a plugin; here the handler refuses to start")

@@ -9,6 +9,7 @@ from .. import profiles
 from ..context import Context
 from ..finding import Found
 from ..near import nearest
+from ..pattern import pattern
 from ..payloads import has_parameter, tools_matched
 from ..rule import rule
 from ..script.seen import Seen, seen
@@ -58,7 +59,7 @@ def check_name(context: Context) -> Iterator[Found]:
                 break
 
 
-_COMPARED = re.compile(
+_COMPARED = pattern(
     r"""(?:tool_name|toolName|\btool)["'\])}]*(?:\s*,\s*["']["']\))?\s*(?:===?|!==?|=|:|\bin\b\s*[(\[{]?)\s*(["'])([A-Za-z_]\w{2,30})\1"""
 )
 

@@ -13,6 +13,7 @@ from ..launch import INTERPRETERS, Launch, launches, written_in
 from ..near import nearest
 from ..rule import Example, rule
 from ..script.seen import Seen, seen
+from ..script.shell_syntax import fault
 
 _SHELLS = "#!/bin/sh\n"
 _REFUSE = 'case $(cat) in *mkfs*) echo "no mkfs here" >&2; exit 2 ;; esac\n'
@@ -283,6 +284,16 @@ def _by_sh(each: Seen) -> bool:
     ),
 )
 def _check_syntax(context: Context) -> Iterator[Found]:
+    for launch in launches(context):
+        if launch.shell and launch.simple and launch.handler.text("shell") != "powershell":
+            broken = fault(launch.command)
+            if broken is not None:
+                refused = launch.handler.event in profiles.BLOCKING_EVENTS
+                yield context.at(
+                    launch.handler.key("command"),
+                    f"{broken[1]}; the shell ends with 2 there" + (" and refuses every call" if refused else ""),
+                    consequence="every call refused" if refused else "cannot start",
+                )
     for each in seen(context):
         trait = each.traits.first("syntax-error")
         if trait is None:

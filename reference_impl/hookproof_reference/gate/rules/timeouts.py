@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..context import Context, Handler
 from ..finding import Found
+from ..pattern import pattern
 from ..rule import rule
 
 _SOURCE = "observed: the settings schema of 2.1.178 and 2.1.332"
@@ -124,13 +126,18 @@ def _deliberate(value: float) -> bool:
     consequence="limit ignored",
     remedy="Check that a handler may really hold the session up for so long; 600 seconds are the default.",
     source="documentation: 600 s; observed: accepted",
-    bad=(_file("900"), _file("1200", "UserPromptSubmit")),
-    good=(*_GOOD, _file("900", "PostToolUse"), _file("3600", "Stop")),
+    bad=(_file("900"), _file("1200", "UserPromptSubmit"), _file("300", "UserPromptSubmit")),
+    good=(*_GOOD, _file("900", "PostToolUse"), _file("3600", "Stop"), _file("60", "UserPromptSubmit")),
 )
 def check_default(context: Context) -> Iterator[Found]:
     """An alarm where a call or a person waits for the answer; elsewhere work may take long, and it is only worth knowing."""
     for handler, value in _numbers(context):
-        if _DEFAULT < value < 1000 or (value >= 1000 and _deliberate(value)):
+        if handler.event == "UserPromptSubmit" and handler.type in _OF_30 and 120 < value <= _DEFAULT:
+            yield context.at(
+                handler.key("timeout"),
+                f"timeout is {value:g} seconds, above the 30 that UserPromptSubmit gives: somebody waits at the prompt",
+            )
+        elif _DEFAULT < value < 1000 or (value >= 1000 and _deliberate(value)):
             waited_for = handler.event in _WAITED_FOR
             message = f"timeout is {value:g} seconds, above the default of {_DEFAULT}"
             yield context.at(
@@ -139,6 +146,10 @@ def check_default(context: Context) -> Iterator[Found]:
                 severity=None if waited_for else "info",
                 consequence=None if waited_for else "unclear",
             )
+
+
+_OF_30 = ("command", "http", "mcp_tool")
+"""The types whose default at UserPromptSubmit is 30 s. (observed)"""
 
 
 @rule(
@@ -175,6 +186,59 @@ def check_session_end(context: Context) -> Iterator[Found]:
     for handler, value in _numbers(context):
         if handler.event == "SessionEnd" and 60 < value < 1000:
             yield context.at(handler.key("timeout"), f"timeout is {value:g} seconds; SessionEnd ends after 60")
+
+
+def _at_end(command: str, more: str = "") -> str:
+    return f'{{"hooks": {{"SessionEnd": [{{"hooks": [{{"type": "command", "command": "{command}"{more}}}]}}]}}}}'
+
+
+@rule(
+    id="timeout-session-end-short",
+    severity="warning",
+    title="SessionEnd gives slow work no time",
+    consequence="cannot start",
+    remedy='Give the handler a timeout, such as "timeout": 30: it raises the limit that all SessionEnd handlers share.',
+    source="observed on 2.1.178 and 2.1.332: without a timeout handlers are cancelled after 1.5 seconds",
+    bad=(_at_end("npm run report"), _at_end("pytest -q > report.txt")),
+    good=(_at_end("npm run report", ', "timeout": 30'), _at_end("date >> sessions.log")),
+)
+def check_session_end_short(context: Context) -> Iterator[Found]:
+    """Only programs that hardly ever end in time."""
+    if any(handler.event == "SessionEnd" for handler, _ in _numbers(context)):
+        return
+    for handler in context.handlers:
+        if handler.event == "SessionEnd" and handler.type == "command" and handler.get("timeout") is None:
+            slow = _SLOW.match(handler.text("command") or "")
+            if slow is not None and not (handler.text("command") or "").rstrip().endswith("&"):
+                yield context.at(handler.key("command"), f"{slow[1]} has 1.5 seconds here, and is cancelled then")
+
+
+_SLOW = pattern(
+    r"\s*(?:cd [^;&|]*(?:&&|;)\s*)?((?:npm|pnpm|yarn|bun)(?:\s+run)?|npx|pytest|make|cargo|go (?:test|build)|mvn|gradle|docker|"
+    r"tox|claude)\b"
+)
+
+
+_CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+
+
+@rule(
+    id="stop-cap-off",
+    severity="warning",
+    title="Nothing ends a Stop handler that always blocks",
+    consequence="runs too often",
+    remedy="Leave the limit at its 8, or write a number above 0.",
+    source="observed on 2.1.178 and 2.1.332: with 0 or less there is no limit",
+    kinds=("settings", "local", "managed"),
+    bad=(f'{{"env": {{"{_CAP}": "0"}}}}', f'{{"env": {{"{_CAP}": "-1"}}}}'),
+    good=(f'{{"env": {{"{_CAP}": "3"}}}}', "{}"),
+)
+def check_cap(context: Context) -> Iterator[Found]:
+    """The variable may stand in the settings' own environment."""
+    env = context.root.get("env") if context.root is not None else None
+    node = env.get(_CAP) if env is not None else None
+    if node is not None and re.fullmatch(r"\s*(?:-\s*\d+|0+)(?:\.\d*)?\s*", node.text or str(node.value)):
+        yield context.at(node, f"{_CAP} is {node.text or node.value}: the agent can be sent back for ever")
 
 
 @rule(

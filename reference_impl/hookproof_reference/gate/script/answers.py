@@ -56,6 +56,9 @@ def read_answers(code: str, traits: Traits) -> None:
         elif not events and "hookEventName" not in code:
             traits.add("event-name-missing", line)
     for match in _LEGACY.finditer(code):
+        if "permissionDecision" in code and re.match(r"decision\s*=", match[0]):
+            # a variable that holds the other decision
+            continue
         traits.add("legacy-decision", line_of(code, match.start()), match[1])
         if match[1] in ("block", "deny"):
             traits.add("block", line_of(code, match.start()))

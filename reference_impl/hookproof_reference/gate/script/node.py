@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ..pattern import pattern
 from .traits import INPUT_KEYS, REFUSAL, UNREADABLE, Traits, common, line_of
 
-_ENVIRONMENT = (r"process\.env\.(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
+_ENVIRONMENT = (
+    r"process\.env\.(?:(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)|CLAUDE_(?:FILE_PATH|HOOK_EVENT|EVENT|PROMPT))\w*",
+)
 _STRING = r"""(["'`])((?:\\.|(?!\1).)*)\1"""
 
 
@@ -39,7 +42,7 @@ def read(text: str, traits: Traits) -> str:
         argument = re.search(r"process\.argv\[2", code)
         if argument is not None and "JSON.parse" in code:
             traits.add("input-argument", line_of(code, argument.start()), "process.argv[2]")
-    payload = re.search(r"\b(?:const|let|var)\s+(\w+)\s*=\s*JSON\.parse\(", code)
+    payload = re.search(r"(?<![.\w])(\w+)\s*=\s*JSON\.parse\(", code)
     if payload is not None:
         key = re.search(rf"(?<![.\w]){payload[1]}\??\.({'|'.join(INPUT_KEYS)})\b", code)
         if key is not None:
@@ -85,7 +88,7 @@ def _closing(code: str, opening: int) -> int:
     return len(code)
 
 
-_PIECES = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|[{}]")
+_PIECES = pattern(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|[{}]")
 
 
 def _without_comments(text: str) -> str:

@@ -10,8 +10,8 @@ from ..pattern import pattern
 from .traits import INPUT_KEYS, REFUSAL, UNREADABLE, Traits, common
 
 _ENVIRONMENT = (
-    r"""environ(?:\.get\(|\[)\s*["'](?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*["']""",
-    r"""getenv\(\s*["'](?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*["']""",
+    r"""environ(?:\.get\(|\[)\s*["'](?:(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)|CLAUDE_(?:FILE_PATH|HOOK_EVENT|EVENT|PROMPT))\w*["']""",
+    r"""getenv\(\s*["'](?:(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)|CLAUDE_(?:FILE_PATH|HOOK_EVENT|EVENT|PROMPT))\w*["']""",
 )
 
 _EXITS = ("sys.exit", "exit", "quit", "os._exit")
@@ -68,6 +68,7 @@ def _name(node: ast.expr) -> str:
 
 def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
     constants = _constants(tree)
+    traits.functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     _read_results(tree, lines, constants, traits)
     dicts = {
         target.id
@@ -113,7 +114,7 @@ def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
         traits.add("prose", text.count("\n", 0, logs.start()) + 1, "the log")
     if "stdin" not in text and re.search(r"os\.read\(0|open\(0|fileinput|input\(\)", text) is None:
         argument = re.search(r"sys\.argv\[1", text)
-        if argument is not None and "json" in text:
+        if argument is not None:
             traits.add("input-argument", text.count("\n", 0, argument.start()) + 1, "sys.argv[1]")
     if "stop_hook_active" in text:
         traits.add("stop-hook-active", 1)
@@ -156,6 +157,9 @@ def _read_exit(node: ast.Call, lines: list[str], constants: dict[str, int], trai
         for code in codes - {None}:
             # `1 if found else 0`: the one that is not 0 is the refusal
             _note_exit(code, node.lineno, "refused" if 0 in codes else "", traits)
+        return
+    if isinstance(value, ast.Name) and value.id in traits.functions:
+        traits.add("exit-other", node.lineno, f"refused with the function {value.id} itself")
         return
     if _is_truth(value):
         # exit(True) ends with 1

@@ -7,9 +7,9 @@ from itertools import islice
 
 from ..pattern import pattern
 from .shell_syntax import fault
-from .traits import REFUSAL, UNREADABLE, Traits, common, line_of
+from .traits import REFUSAL, UNREADABLE, Traits, common, is_json, line_of
 
-_ENVIRONMENT = (r"\$\{?(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)\w*",)
+_ENVIRONMENT = (r"\$\{?(?:(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)|CLAUDE_(?:FILE_PATH|HOOK_EVENT|EVENT|PROMPT))\w*",)
 _BASH = (
     (pattern(r"(?:^|[;&|(!]|\bif|\bwhile|\bthen|\bdo)\s*\[\[\s"), "[[", "every call passes"),
     (pattern(r"(?:^|[;&|!]|\bif|\bwhile)\s*\(\(\s*[^)]"), "((...))", "every call passes"),
@@ -64,6 +64,15 @@ def read(text: str, traits: Traits) -> str:
                 traits.add("errexit-grep", line_of(code, match.start()))
     if "stop_hook_active" in code:
         traits.add("stop-hook-active", 1)
+    part = re.search(r"\$\(\s*head\s+-c\s*\d+\s*\)|\$\(\s*dd\s+[^)]*count=|^\s*read\s+(?:-r\s+)?-[nN]\s*\d+", code, re.M)
+    if part is not None:
+        traits.add("partial-read", line_of(code, part.start()))
+    inner = re.search(
+        r"-exec(?:dir)?\s+(?:ba|da|z)?sh\s+-c\s+'[^']*\bexit\s+2\b|\bxargs\b[^\n|;]*\s(?:ba|da)?sh\s+-c\s+'[^']*\bexit\s+2\b",
+        code,
+    )
+    if inner is not None and not re.search(r"\bPIPESTATUS|\bexit\s+\$\?", code):
+        traits.add("exit-lost", line_of(code, inner.start()), "sh -c")
     argument = re.search(r"\$\{?1\b", "\n".join(_outside(lines)))
     if argument is not None and not _READS_INPUT.search(code):
         traits.add("input-argument", next(n for n, line in enumerate(lines, 1) if argument[0] in line), "$1")
@@ -114,10 +123,10 @@ def _unreadable_lines(lines: list[str]) -> set[int]:
             continue
         before = line[: end.start()]
         for above in reversed(lines[max(0, number - 4) : number - 1]):
-            if re.match(r"\s*(?:fi|esac|done|else|elif|\})\b|.*;;\s*$", above):
+            if re.search(r"\bthen\s*$|\{\s*$", above):
+                before = f"{above.strip()} {before}"
                 break
-            before = f"{above.strip()} {before}"
-            if re.search(r"\bthen\b|\bdo\b|\{\s*$", above):
+            if not re.match(r"\s*(?:echo|printf|logger|log)\b", above):
                 break
         if _NO_INPUT.search(before) is not None and not re.search(r";;|\besac\b", before):
             found.add(number)
@@ -274,7 +283,10 @@ def _read_documents(whole: str, traits: Traits) -> None:
         if ">&2" in head[0]:
             traits.add("stderr", at)
         elif not re.search(r"(?<!<)>\s*[\w\"$/.]", head[0]):
-            traits.add("json" if body.lstrip().startswith("{") else "prose", at, body[:60])
+            kind = "json" if body.lstrip().startswith("{") else "prose"
+            if kind == "json" and not re.search(r"[$`]", body) and not is_json(body):
+                kind = "not-json"
+            traits.add(kind, at, body[:60])
     for match in islice(re.finditer(r"\bjq\b(?:[^\n|']|\\\n){0,400}'\s*\{", whole), 20):
         traits.add("json", line_of(whole, match.start()))
 

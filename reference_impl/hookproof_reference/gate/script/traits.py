@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ class Traits:
 
     language: str
     found: list[Trait] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+    """The names of its functions, where a reader needs them."""
 
     def add(self, kind: str, line: int, text: str = "") -> None:
         """Note one thing."""
@@ -97,6 +100,15 @@ def traits_of(text: str, language: str) -> Traits:
 def line_of(text: str, offset: int) -> int:
     """The line in which an offset lies, from 1."""
     return text.count("\n", 0, offset) + 1
+
+
+def is_json(text: str) -> bool:
+    """Whether a text that a script prints is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def together(text: str, one: int, other: int) -> bool:
