@@ -17,6 +17,7 @@ from threading import Lock
 import msgspec
 
 from . import __version__, catalog, certificate, dialects, observation, posture, record, runnerspec, selection, suite, trial
+from .aftermath import Aftermath
 from .cases import Case
 from .dialects import Dialect
 from .errors import HarnessError, SubjectError, TimedOut
@@ -96,10 +97,13 @@ class Engine:
                 scale=self._bench.scale,
             )
             cores = os.cpu_count() or 1
+            self._aftermath = Aftermath(lambda: self._reached >= len(self.jobs), self._bench.scale)
             self._pool = Pool(
-                lambda: Subject(spec, limits, self._reaper, home, lasting=self.hello.lasting),
-                ordinary=max(1, cores // options.workers),
+                lambda: Subject(spec, limits, self._reaper, home, lasting=self.hello.lasting, fair=True),
+                # a worker has but two cases under way: in one lane, so that the second tells what followed the first
+                ordinary=1 if options.window == 1 else max(1, cores // options.workers),
                 wide=max(1, WIDE_LANES // options.workers),
+                idle=self._aftermath.idle,
             )
         except BaseException:
             self.close()
@@ -163,31 +167,40 @@ class Engine:
         """The result of a job; waits for it."""
         self.ahead(job)
         self._submit(job)  # where it is asked out of turn, or once more
-        return self._futures.pop(job.test_id).result()
+        future = self._futures.pop(job.test_id)
+        if not future.done() and self._pool is not None:
+            self._aftermath.want(future)
+            self._pool.nudge()
+        return future.result()
 
     def _submit(self, job: Job) -> None:
         if job.test_id in self._futures or self._pool is None:
             return
         dialect = dialects.load(job.dialect)
         known = trial.not_asked(job, self.hello, dialect, self.options.slow, self.options.rerun)
+        future = self._futures[job.test_id] = Future()
         if known is not None:
-            done: Future[CaseResult] = Future()
-            done.set_result(known)
-            self._futures[job.test_id] = done
+            future.set_result(known)
             return
-        self._futures[job.test_id] = self._pool.submit(
-            lambda subject: self._ask(job, dialect, subject), wide=job.entry.case.sleepy
-        )
 
-    def _ask(self, job: Job, dialect: Dialect, subject: Subject) -> CaseResult:
+        def ask_it(subject: Subject) -> None:
+            try:
+                self._ask(job, dialect, subject, future)
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._pool.submit(ask_it, wide=job.entry.case.sleepy)
+
+    def _ask(self, job: Job, dialect: Dialect, subject: Subject, future: Future[CaseResult]) -> None:
         if self._streak.length >= GIVE_UP:
             result = trial.blank(job.entry, job.asked, self.options.rerun)
             result.status, result.error_kind = "error", "TimedOut"
             result.note = f"not asked any more: the runner did not answer {GIVE_UP} times in a row"
-            return result
+            future.set_result(result)
+            return
         result = trial.run(job.entry, dialect, job.version, job.asked, subject, self._bench)
         self._streak.note(result.error_kind == "TimedOut")
-        return result
+        self._aftermath.give(subject, result, future)
 
     def asks(self, job: Job) -> bool:
         """Whether the runner is asked at all: a case may not apply to it, or need --slow."""
@@ -209,7 +222,9 @@ class Engine:
             texts.append(record.text(f"{job.id}, asked as {job.asked}", world, seen, answer, result, parallel=parallel))
 
         def ask_it(subject: Subject) -> CaseResult:
-            return trial.run(job.entry, dialects.load(job.dialect), job.version, job.asked, subject, self._bench, witness)
+            result = trial.run(job.entry, dialects.load(job.dialect), job.version, job.asked, subject, self._bench, witness)
+            self._aftermath.release(subject)
+            return result
 
         result = self._pool.submit(ask_it, wide=False).result()
         if not texts:
@@ -243,13 +258,14 @@ class Engine:
         def observe_it(subject: Subject) -> Observation | SubjectError:
             if self._streak.length >= GIVE_UP:
                 return TimedOut(f"not asked any more: the runner did not answer {GIVE_UP} times in a row")
+            seen: Observation | SubjectError
             try:
-                seen = observation.observe(case, ground, subject, self._bench)
+                seen = subject.fairly(lambda: observation.observe(case, ground, subject, self._bench))
             except SubjectError as error:
-                self._streak.note(isinstance(error, TimedOut))
-                return error
-            self._streak.note(False)
-            return seen
+                seen = error
+            self._streak.note(isinstance(seen, TimedOut))
+            # a result that is kept back is of a case; what followed another observation costs this one
+            return self._aftermath.release(subject) or seen
 
         return observe_it
 

@@ -63,6 +63,10 @@ class SubjectError(HookproofError):
         super().__init__(message, hint)
         self.said = said
         self.complained = complained
+        self.unprompted = False
+        """Whether what came (a line, an end) need have nothing to do with the request."""
+        self.earlier: SubjectError | None = None
+        """Then, what it was if it belongs to the request before, which the same process had answered."""
 
 
 class CannotStart(SubjectError):

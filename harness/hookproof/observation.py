@@ -32,8 +32,10 @@ def observe(case: Case, ground: Ground, subject: Subject, bench: Bench) -> Obser
             raise HarnessError(f"the ledger is not whole: {faulty[0]!r}", f"see the space of {bench.folder}")
         return _observed(case, seen, reply.answer)
     finally:
-        subject.settle()
-        clear_away(world, bench.kit)
+        try:
+            subject.settle()
+        finally:
+            clear_away(world, bench.kit)
 
 
 def _observed(case: Case, seen: ledger.Ledger, answer: RunAnswer) -> Observation:

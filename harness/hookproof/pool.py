@@ -17,20 +17,29 @@ from .subject import Subject
 
 T = TypeVar("T")
 _Work = tuple[Callable[[Subject], Any], "Future[Any]"]
+Idle = Callable[[Subject], Callable[[Subject], Any] | None]
 
 
 class Pool:
-    """Lanes of subjects. `make_subject` is called in the lane that will own it, once there is work for it."""
+    """Lanes of subjects. `make_subject` is called in the lane that will own it, once there is work for it.
 
-    def __init__(self, make_subject: Callable[[], Subject], ordinary: int, wide: int) -> None:
+    `idle` is asked what a lane's subject should do before the lane waits for work and after each `nudge`; it must be quick.
+    """
+
+    def __init__(self, make_subject: Callable[[], Subject], ordinary: int, wide: int, idle: Idle = lambda _: None) -> None:
         self._lanes = {
-            False: _Lanes(make_subject, max(1, ordinary), "ordinary"),
-            True: _Lanes(make_subject, max(1, wide), "wide"),
+            False: _Lanes(make_subject, max(1, ordinary), "ordinary", idle),
+            True: _Lanes(make_subject, max(1, wide), "wide", idle),
         }
 
     def submit(self, task: Callable[[Subject], T], *, wide: bool) -> Future[T]:
         """Have `task` called in a lane; what it raises travels in the future. Raises RuntimeError after `close`."""
         return self._lanes[wide].submit(task)
+
+    def nudge(self) -> None:
+        """Have lanes with nothing to do ask again what to do."""
+        for lanes in self._lanes.values():
+            lanes.nudge()
 
     def close(self) -> None:
         """Cancel what waits, kill what runs, end all lanes. May be called again."""
@@ -43,8 +52,9 @@ class Pool:
 class _Lanes:
     """Up to `bound` threads that share one queue."""
 
-    def __init__(self, make_subject: Callable[[], Subject], bound: int, name: str) -> None:
+    def __init__(self, make_subject: Callable[[], Subject], bound: int, name: str, idle: Idle) -> None:
         self._make_subject = make_subject
+        self._idling = idle
         self._bound = bound
         self._name = name
         self._work: deque[_Work] = deque()
@@ -69,6 +79,10 @@ class _Lanes:
                 self._changed.notify()
         return future
 
+    def nudge(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
     def stop(self) -> None:
         with self._changed:
             self._stopped = True
@@ -87,7 +101,7 @@ class _Lanes:
     def _lane(self) -> None:
         subject: Subject | None = None
         try:
-            while work := self._next():
+            while work := self._next(subject):
                 task, future = work
                 if not future.set_running_or_notify_cancel():
                     continue
@@ -116,7 +130,7 @@ class _Lanes:
             with self._changed:
                 self._busy.discard(subject)
 
-    def _next(self) -> _Work | None:
+    def _next(self, subject: Subject | None) -> _Work | None:
         """The next piece of work, waited for; None when the pool is closed."""
         with self._changed:
             self._idle += 1
@@ -124,6 +138,8 @@ class _Lanes:
                 while not self._work:
                     if self._stopped:
                         return None
+                    if subject is not None and (task := self._idling(subject)) is not None:
+                        return task, Future()
                     self._changed.wait()
                 return self._work.popleft()
             finally:

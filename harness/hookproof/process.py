@@ -57,6 +57,8 @@ class Heard:
     """Seconds since the epoch."""
     flood: str = ""
     """What there was too much of."""
+    blank: int = 0
+    """Bytes of blank lines, which are passed over."""
 
 
 def environment(home: Path, mark: str) -> dict[str, str]:
@@ -100,6 +102,7 @@ class Child:
         self._unsent = memoryview(b"")
         self._last = False
         self._said = bytearray()
+        self._blank = 0
         self._complained = bytearray()
         self._over = False
 
@@ -107,10 +110,11 @@ class Child:
         """Have this written while waiting for a line; with `last`, stdin is closed behind it."""
         self._unsent, self._last = memoryview(data), last
         self._complained.clear()
+        self._blank = 0
         self._write()
 
     def line(self, limit_s: float) -> Heard:
-        """Wait for one line on stdout, at most `limit_s` seconds."""
+        """Wait for one line on stdout that is not blank, at most `limit_s` seconds."""
         start = time.monotonic()
         poll = select.poll()
         if self._stdin is not None and self._unsent:
@@ -139,12 +143,12 @@ class Child:
                 if flood := self._flood():
                     return self._heard("flooded", flood=flood)
 
-    def stale(self) -> bytes:
-        """What stands on stdout although nothing was asked."""
+    def stale(self) -> bytes | None:
+        """What stands on stdout although nothing was asked; None when it is closed."""
         if self._stdout is None:
-            return b""
+            return None
         with suppress(BlockingIOError):
-            return os.read(self._stdout, CHUNK)
+            return os.read(self._stdout, CHUNK) or None
         return b""
 
     @property
@@ -232,16 +236,19 @@ class Child:
                 return self._heard("ended") if ended else None
             if not chunk:
                 return self._heard("ended")
+            if not self._said:
+                # what stands between two answers is nobody's
+                before, chunk = len(chunk), chunk.lstrip()
+                self._blank += before - len(chunk)
             at = chunk.find(b"\n")
             if at >= 0:
                 line = bytes(self._said) + chunk[:at]
                 self._said = bytearray()
                 return Heard("line", line, chunk[at + 1 :], len(self._unsent), time.time())
             self._said += chunk
-            if len(self._said) > self.limits.line_bytes:
-                return self._heard(
-                    "flooded", flood=f"more than {self.limits.line_bytes >> 20} MiB on stdout without a line break"
-                )
+            if len(self._said) + self._blank > self.limits.line_bytes:
+                what = "without a line break" if self._said else "that are only blank lines"
+                return self._heard("flooded", flood=f"more than {self.limits.line_bytes >> 20} MiB on stdout {what}")
 
     def _read_stderr(self, *, once: bool = False) -> bool:
         """Take what there is on stderr; False at its end, and for `once` when nothing is there now."""
@@ -268,7 +275,7 @@ class Child:
 
     def _heard(self, how: Literal["ended", "late", "flooded"], *, flood: str = "") -> Heard:
         said, self._said = bytes(self._said), bytearray()
-        return Heard(how, said, b"", len(self._unsent), time.time(), flood)
+        return Heard(how, said, b"", len(self._unsent), time.time(), flood, self._blank)
 
 
 def signal_name(code: int) -> str:

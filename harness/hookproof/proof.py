@@ -212,8 +212,10 @@ class Proof:
         job = _job(item)
         if not isinstance(job, Job | GateJob):
             return None
-        if not self.spread:
-            self.engine.ahead(job)
+        self.engine.ahead(job)
+        if self.spread and isinstance(following := _job(nextitem) if nextitem is not None else None, Job):
+            # a worker knows one test more: its request shows what followed the answer to this one
+            self.engine.ahead(following)
         if not self.plainly:
             return None
         reporting.run(item, nextitem, lambda: self.judge(item, job))

@@ -2,12 +2,15 @@
 
 A runner that is not lasting is started once for each request. A lasting one is kept; whatever goes
 wrong with it costs the request at hand, its process tree is killed, and the next request starts anew.
+What it does between two requests belongs to the one that it has answered (`fair`).
 """
 
 from __future__ import annotations
 
 import re
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,11 +32,13 @@ GOODBYE_S = 0.5
 SETTLE_S = 0.25
 """How long a runner may take to end after its only answer."""
 
+CLOSED = "closed its stdout"
 _README = 'a runner answers the hello line on stdin with one line on stdout, see README "Write a runner"'
 _LOGS = "print only protocol lines on stdout, logs on stderr"
 _FLUSH = "end each answer with a line break and flush stdout"
 
 A = TypeVar("A", HelloAnswer, RunAnswer)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,20 @@ class Reply:
 class Subject:
     """A runner. One thread asks; `kill` may come from another.
 
-    `lasting` is what its hello said; without it, the first `ask` says hello first.
+    `lasting` is what its hello said; without it, the first `ask` says hello first. With `fair`, what followed
+    the answer to the request before is no error of an `ask`: it is told by `trailed`.
     """
 
-    def __init__(self, spec: RunnerSpec, limits: Limits, reaper: Reaper, home: Path, *, lasting: bool | None = None) -> None:
+    def __init__(
+        self, spec: RunnerSpec, limits: Limits, reaper: Reaper, home: Path, *, lasting: bool | None = None, fair: bool = False
+    ) -> None:
         self.spec = spec
         self.lasting = lasting
+        self._fair = fair
+        self._answered = ""
+        """What the process at hand has answered last."""
+        self._answered_at = 0.0
+        self._trailed: SubjectError | None = None
         self._limits = limits
         self._reaper = reaper
         self._home = home
@@ -91,12 +104,10 @@ class Subject:
             self.settle()
         what = f"request {request.id}"
         line = protocol.encode(request)
-        child = self._child
+        self._look_back(what)
+        child = self._child or self._start()
+        heard: Heard | None = None
         try:
-            if child is None:
-                child = self._start()
-            else:
-                self._check_idle(child, what)
             child.send(line, last=not self.lasting)
             heard = child.line(limit_s)
             complained = child.complained()
@@ -105,17 +116,104 @@ class Subject:
                 raise BadAnswer(
                     f"the answer to {what} breaks the protocol: {fault}", said=_shown(heard.line), complained=complained
                 )
+        except SubjectError as error:
+            error.unprompted = heard is not None and _unprompted(heard, request.id) and not self._stopped
+            if error.unprompted and heard is not None and self._answered:
+                error.earlier = self._earlier(child, heard)
+            self._end()
+            raise
         except BaseException:
             self._end()
             raise
+        self._answered, self._answered_at = what, time.monotonic()
         self._reaper.sweep()
         return Reply(answer, heard.at, complained)
 
     def settle(self) -> None:
-        """End what the last request left: a runner that is not lasting, and all that it started."""
-        if self._child is not None and not self.lasting:
-            orderly = self._child.ends_within(SETTLE_S)
+        """End what the last request left: a runner that is not lasting, and all that it started.
+
+        Raises NotProtocol where such a runner wrote more behind its answer.
+        """
+        child = self._child
+        if child is not None and not self.lasting:
+            orderly = child.ends_within(SETTLE_S)
+            surplus = child.stale()
+            complained = child.complained()
             self._end(thorough=not orderly)
+            if surplus and surplus.strip():
+                raise self._surplus(surplus, complained)
+
+    # ---- what follows an answer ------------------------------------------------------------------
+
+    def fairly(self, attempt: Callable[[], T]) -> T:
+        """What comes of an attempt to ask: a second one where the first failed and the request before may be to blame.
+
+        A line or an end between two answers may be late for the one or early for the other. A fresh process tells:
+        if it does the same, the request at hand is blamed, else the one before. Raises a kind of SubjectError.
+        """
+        try:
+            return attempt()
+        except SubjectError as error:
+            if error.earlier is None or not self._fair:
+                raise
+            trailed = error.earlier
+        try:
+            result = attempt()
+        except SubjectError as again:
+            self._trailed = None if again.unprompted else trailed
+            raise
+        self._trailed = trailed
+        return result
+
+    def linger(self, patience_s: float) -> None:
+        """Wait, so long after the last answer, for what may follow it; `trailed` tells it. For what no other request follows."""
+        if self._child is not None and self._answered:
+            self._child.ends_within(patience_s - (time.monotonic() - self._answered_at))
+            self._look_back("another request")
+
+    def trailed(self) -> SubjectError | None:
+        """What followed the answer to the request before the last one; told once. Only for who is `fair`."""
+        found, self._trailed = self._trailed, None
+        return found
+
+    @property
+    def may_trail(self) -> bool:
+        """Whether something can still follow the last answer."""
+        return bool(self.lasting and self._answered and self._child is not None)
+
+    def _look_back(self, what: str) -> None:
+        """A lasting runner must still be there, and silent, when the next request comes."""
+        child = self._child
+        if child is None:
+            return
+        stale, complained = child.stale(), child.complained()
+        if stale and stale.strip():
+            trouble: SubjectError = self._surplus(stale, complained)
+        elif stale is None or child.ended:
+            trouble = self._gone(_ending(child.end()) if child.ends_within(SETTLE_S) else CLOSED, complained)
+        else:
+            return
+        self._end()
+        if not self._fair:
+            trouble.message = f"before {what} was sent: {trouble.message}"
+            raise trouble
+        self._trailed = trouble
+
+    def _earlier(self, child: Child, heard: Heard) -> SubjectError:
+        """What came unprompted, if it belongs to the request before."""
+        if heard.line.strip():
+            return self._surplus(heard.line, child.complained())
+        return self._gone(_ending(child.end()) if child.ended else CLOSED, child.complained())
+
+    def _surplus(self, surplus: bytes, complained: str) -> NotProtocol:
+        words = f"more than one line came for {self._answered}"
+        return NotProtocol(words, f"one request, one line; {_LOGS}", said=_shown(surplus), complained=complained)
+
+    def _gone(self, how: str, complained: str) -> Died:
+        hint = 'its hello says "lasting": true, then it must go on reading lines until the end of its input'
+        return Died(f"the runner {how} after its answer to {self._answered}", hint, complained=complained)
+
+    # ---- processes -------------------------------------------------------------------------------
 
     def close(self) -> None:
         """End it: a lasting runner by the end of its input, else, and after half a second, by force."""
@@ -138,6 +236,7 @@ class Subject:
                 raise Died(f"{self.spec.shown} is not started any more: the run is ending")
             try:
                 self._child = Child(self.spec.argv, self._home, self._limits, self._reaper)
+                self._answered = ""
             except OSError as error:
                 raise runnerspec.explain(self.spec.argv, error) from None
             return self._child
@@ -148,26 +247,6 @@ class Subject:
             child.end(thorough=thorough)
             with self._lock:
                 self._child = None
-
-    def _check_idle(self, child: Child, what: str) -> None:
-        """A lasting runner must still be there, and silent, when the next request comes."""
-        stale = child.stale()
-        if stale.strip():
-            complained = child.complained()
-            raise NotProtocol(
-                f"before {what} was sent, the runner wrote more than one line for the request before it",
-                _LOGS,
-                said=_shown(stale),
-                complained=complained,
-            )
-        if child.ended:
-            complained = child.complained()
-            code = child.end()
-            raise Died(
-                f"the runner had {_ending(code)} before {what} was sent",
-                'its hello says "lasting": true, then it must go on reading lines until the end of its input',
-                complained=complained,
-            )
 
     def _read(self, child: Child, heard: Heard, sent: bytes, kind: type[A], what: str, limit_s: float, complained: str) -> A:
         """The answer in a line. Every way in which there is none raises its kind of SubjectError."""
@@ -193,7 +272,10 @@ class Subject:
             raise self._unreadable(child, heard, str(error), what) from None
         if heard.more.strip():
             raise NotProtocol(
-                f"more than one line came for {what}", _LOGS, said=_shown(heard.line + b"\n" + heard.more), complained=complained
+                f"more than one line came for {what}",
+                f"one request, one line; {_LOGS}",
+                said=_shown(heard.more),
+                complained=complained,
             )
         if lacking := [name for name in _required(kind) if name not in found]:
             keys = ", ".join(f'"{name}"' for name in lacking)
@@ -228,7 +310,7 @@ class Subject:
 
     def _raise_died(self, child: Child, what: str, complained: str) -> NoReturn:
         if not child.ends_within(SETTLE_S):
-            raise Died(f"the runner closed its stdout without an answer to {what}", _README, complained=complained)
+            raise Died(f"the runner {CLOSED} without an answer to {what}", _README, complained=complained)
         complained = child.complained() or complained
         code = child.end()
         if self._stopped:
@@ -242,6 +324,13 @@ class Subject:
             )
         silent = "it ended with 0 and said nothing; " if code == 0 else "it said nothing on stderr either; "
         raise Died(f"the runner {_ending(code)} without an answer to {what}", silent + _README, complained=complained)
+
+
+def _unprompted(heard: Heard, request_id: str) -> bool:
+    if heard.line.strip():
+        # an id is random: who writes it has read the request
+        return heard.how != "late" and request_id.encode() not in heard.line
+    return heard.how == "ended"
 
 
 @cache
@@ -290,4 +379,4 @@ def _why_late(heard: Heard, sent: int) -> str:
         return f"it read only {sent - heard.unsent} of the {sent} bytes of the request"
     if heard.line:
         return f"it wrote {len(heard.line)} bytes and no line break; {_FLUSH}"
-    return f"it wrote nothing; {_FLUSH}"
+    return f"it wrote {'only blank lines' if heard.blank else 'nothing'}; {_FLUSH}"

@@ -52,17 +52,22 @@ def run(
     result = blank(entry, asked, bench.rerun)
     began = time.perf_counter()
     try:
-        _ask(entry, dialect, version, asked, subject, bench, result, witness)
+        subject.fairly(lambda: _ask(entry, dialect, version, asked, subject, bench, result, witness))
     except SubjectError as error:
-        result.status, result.error_kind = "error", type(error).__name__
-        result.note, result.hint = error.message, error.hint or ""
-        result.said, result.complained = error.said, error.complained
+        charge(result, error)
     except (HarnessError, DialectError, OSError) as error:
         result.status = "harness-error"
         result.note = error.message if isinstance(error, HookproofError) else f"{type(error).__name__}: {error}"
         result.hint = (error.hint or "") if isinstance(error, HookproofError) else ""
     result.seconds = round(time.perf_counter() - began, 4)
     return result
+
+
+def charge(result: CaseResult, error: SubjectError, before: str = "") -> None:
+    """Make it the result of a runner that could not be judged; `before` goes ahead of the reason."""
+    result.status, result.error_kind, result.checks = "error", type(error).__name__, []
+    result.note, result.hint = before + error.message, error.hint or ""
+    result.said, result.complained = error.said, error.complained
 
 
 def blank(entry: Entry, asked: str, rerun: str) -> CaseResult:
@@ -115,8 +120,10 @@ def _ask(
             if witness is not None:
                 witness(world, seen, reply.answer, result)
     finally:
-        subject.settle()
-        clear_away(world, bench.kit)
+        try:
+            subject.settle()
+        finally:
+            clear_away(world, bench.kit)
 
 
 def _record(

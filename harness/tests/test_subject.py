@@ -286,8 +286,64 @@ def test_a_late_second_line_is_noticed_before_the_next_request(made: Callable[..
     subject = made(python_runner(act))
     subject.ask(request(), 5)
     time.sleep(0.4)
-    with pytest.raises(NotProtocol, match="more than one line for the request before it"):
+    with pytest.raises(NotProtocol, match="before request r1 was sent: more than one line came for request r1"):
         subject.ask(request(), 5)
+
+
+@pytest.fixture
+def fair(made: Callable[..., Subject], reaper: Reaper, tmp_path: Path) -> Iterator[Callable[[str], Subject]]:
+    """Makes a lasting subject that blames the request before where it is to blame."""
+    subjects: list[Subject] = []
+
+    def make(act: str) -> Subject:
+        spec = made(python_runner(act)).spec
+        subjects.append(Subject(spec, Limits(hello_s=5.0), reaper, tmp_path / "home", lasting=True, fair=True))
+        return subjects[-1]
+
+    yield make
+    for subject in subjects:
+        subject.close()
+
+
+SECOND = "if request['id'] == 'second' and"
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "words"),
+    [
+        (f"{SECOND} ANSWERED: print('a word', flush=True)", NotProtocol, "more than one line came for request first"),
+        (f"{SECOND} ANSWERED: sys.exit(3)", Died, "ended with exit code 3 after its answer to request first"),
+    ],
+)
+def test_what_only_happens_behind_another_answer_is_blamed_on_that_one(
+    fair: Callable[[str], Subject], act: str, kind: type[SubjectError], words: str
+) -> None:
+    subject = fair(act)
+    subject.ask(request(id="first"), 5)
+    reply = subject.fairly(lambda: subject.ask(request(id="second"), 5))
+    assert reply.answer.id == "second"
+    trailed = subject.trailed()
+    assert type(trailed) is kind
+    assert words in str(trailed)
+    assert subject.trailed() is None
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "words"),
+    [
+        (f"{SECOND} True: print('a word', flush=True)", NotProtocol, "no JSON object on one line: 'a word'"),
+        (f"{SECOND} True: sys.exit(3)", Died, "without an answer to request second"),
+        (f"{SECOND} ANSWERED: print(json.dumps({{'id': 'second'}}), flush=True); continue", BadAnswer, "1 steps, the answer 0"),
+    ],
+)
+def test_what_a_request_does_by_itself_is_its_own(
+    fair: Callable[[str], Subject], act: str, kind: type[SubjectError], words: str
+) -> None:
+    subject = fair(act)
+    subject.ask(request(id="first"), 5)
+    with pytest.raises(kind, match=words):
+        subject.fairly(lambda: subject.ask(request(id="second"), 5))
+    assert subject.trailed() is None
 
 
 def test_what_a_request_left_running_can_be_seen_until_it_is_settled(made: Callable[..., Subject]) -> None:

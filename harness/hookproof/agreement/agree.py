@@ -163,10 +163,11 @@ class Agreement:
                 found = compare.differences(row, story.of_row(row, version), story.of_run(laid, answer))
                 if lie := story.contradiction(laid, answer):
                     found.append(Difference("answer", "what the tools have noted", lie))
+            subject.settle()
         except SubjectError as error:
             found = [Difference("answer", "an answer", error.message)]
         finally:
-            with suppress(OSError):
+            with suppress(OSError, SubjectError):
                 subject.settle()
             scene.clear_away(laid, self._models)
         note = row.note(version)
