@@ -12,7 +12,8 @@ HookproofError                      the base; its text is written for a person, 
     ├── BadAnswer                   a protocol line that breaks the protocol (wrong id, missing calls)
     ├── TimedOut                    no answer within the limit
     ├── Died                        it ended without an answer
-    └── Flooded                     more output than any answer can have, or more memory than allowed
+    ├── Flooded                     more output than any answer can have, or more memory than allowed
+    └── Wrecked                     while it was asked, its world or the probes' notes were removed or changed
 """
 
 from __future__ import annotations
@@ -91,3 +92,7 @@ class Died(SubjectError):
 
 class Flooded(SubjectError):
     """The subject wrote or held more than any runner needs; its process tree was killed."""
+
+
+class Wrecked(SubjectError):
+    """While the subject was asked, its world or what the probes noted there was removed, moved or changed."""

@@ -83,6 +83,12 @@ class Ledger:
         claimed = (name[:-2] for name in os.listdir(self.folder) if name.startswith("t") and name.endswith(".s"))
         return sorted(name for name in claimed if name not in noted)
 
+    def lost(self) -> list[str]:
+        """Runs that came to their end, so they noted their start, and of which the journal does not know (`h1.1`)."""
+        noted = {f"{f.probe}.{f.run}" for f in self.facts if f.kind == "start"}
+        ended = sorted(name[:-2] for name in os.listdir(self.folder) if name.endswith(".e"))
+        return [name for name in ended if name not in noted]
+
     def lonely(self) -> list[str]:
         """Probes that waited for another in vain."""
         return [f.probe for f in self.facts if f.kind == "lonely"]

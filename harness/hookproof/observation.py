@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from . import ledger
+from . import ledger, wreck
 from .cases import Case
-from .errors import BadAnswer, HarnessError
+from .errors import BadAnswer, HarnessError, Wrecked
 from .ground import Ground, Observation
 from .judge import calls_of
 from .layout import clear_away, lay_out
@@ -23,12 +23,15 @@ def observe(case: Case, ground: Ground, subject: Subject, bench: Bench) -> Obser
     """Ask one case. Raises a kind of SubjectError, HarnessError, and DialectError for what the dialect cannot say."""
     world = lay_out(case, ground.dialect, ground.version, ground.asked, bench.kit, bench.folder)
     try:
-        with Liveness(world.probes) as liveness:
+        with wreck.watching(world, bench.kit), Liveness(world.probes) as liveness:
             reply = subject.ask(world.request, limit(case, bench.scale))
             if trouble := liveness.complaints():
                 raise HarnessError(f"a probe could not write its ledger: {trouble[0]}", f"see the space of {bench.folder}")
-        seen = ledger.read(world.probes)
-        if faulty := [*seen.unborn(), *seen.torn]:
+            seen = ledger.read(world.probes)
+            if words := wreck.altered(seen, bench.kit):
+                raise Wrecked(words, wreck.HINT)
+            faulty = [*seen.unborn(), *seen.torn]
+        if faulty:
             raise HarnessError(f"the ledger is not whole: {faulty[0]!r}", f"see the space of {bench.folder}")
         return _observed(case, seen, reply.answer)
     finally:

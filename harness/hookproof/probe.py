@@ -34,6 +34,10 @@ TICK = 0.05
 """Seconds of one short sleep of a probe that ignores TERM."""
 ROOM = 48 * 1024 * 1024
 """Bytes that must be free where worlds are laid out in memory."""
+ROOM_OF_A_CASE = 32 * 1024
+"""Bytes that the probes of a case may need for their ledger, ..."""
+FILES_OF_A_CASE = 16
+"""... and files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,11 @@ class ProbeKit:
             raise HarnessError(
                 f"cannot write the probes' program into {folder}: {error.strerror}", "set TMPDIR to a folder that can be written"
             ) from error
+
+    @property
+    def program(self) -> Path:
+        """The program, in the folder of the whole run."""
+        return Path(self._program)
 
     @property
     def loopback(self) -> Loopback:
@@ -155,6 +164,12 @@ def free_bytes(folder: Path) -> int:
     """How much can still be written below a folder."""
     state = os.statvfs(folder)
     return state.f_bavail * state.f_frsize
+
+
+def has_room(folder: Path) -> bool:
+    """Whether the probes of a case can be trusted to have written their ledger there."""
+    state = os.statvfs(folder)
+    return free_bytes(folder) >= ROOM_OF_A_CASE and (state.f_files == 0 or state.f_favail >= FILES_OF_A_CASE)
 
 
 def _is_tmpfs(folder: Path) -> bool:

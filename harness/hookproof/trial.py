@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import applicability, judge, ledger
+from . import applicability, judge, ledger, wreck
 from .cases import Case
 from .catalog import Entry
 from .dialects import Dialect
-from .errors import DialectError, HarnessError, HookproofError, SubjectError, TimedOut
+from .errors import DialectError, HarnessError, HookproofError, SubjectError, TimedOut, Wrecked
 from .layout import World, clear_away, lay_out
 from .liveness import Liveness
-from .probe import ProbeKit, free_bytes
+from .probe import ProbeKit, has_room
 from .protocol import HelloAnswer, RunAnswer
 from .results import CaseResult, Check, Moment, Status
 from .selection import Job
 from .subject import Reply, Subject
 
-ROOM_OF_A_CASE = 32 * 1024
-"""Bytes without which the probes of a case cannot be trusted to have written their ledger, ..."""
-FILES_OF_A_CASE = 16
-"""... and files."""
 ANSWER_LIMIT = 10.0
 """Seconds that a runner has for an answer beyond what the case's own probes sleep."""
 
@@ -56,6 +52,9 @@ def run(
     except SubjectError as error:
         charge(result, error)
     except (HarnessError, DialectError, OSError) as error:
+        if wrecked := wreck.left_over(bench.kit):
+            charge(result, wrecked)
+            return result
         result.status = "harness-error"
         result.note = error.message if isinstance(error, HookproofError) else f"{type(error).__name__}: {error}"
         result.hint = (error.hint or "") if isinstance(error, HookproofError) else ""
@@ -101,11 +100,12 @@ def _ask(
     case = entry.case
     world = lay_out(case, dialect, version, asked, bench.kit, bench.folder)
     try:
-        with Liveness(world.probes) as liveness:
+        with wreck.watching(world, bench.kit), Liveness(world.probes) as liveness:
             try:
                 reply = subject.ask(world.request, limit(case, bench.scale))
             except SubjectError as error:
-                result.timeline = _timeline(ledger.read(world.probes))
+                with suppress(OSError):
+                    result.timeline = _timeline(ledger.read(world.probes))
                 if isinstance(error, TimedOut) and case.naps() >= ANSWER_LIMIT:
                     raise TimedOut(error.message, "the case's own probes sleep; does the runner cut them?") from None
                 raise
@@ -140,6 +140,8 @@ def _record(
         result.status, result.error_kind = "error", "AdapterError"
         result.note = f"the adapter itself failed: {answer.error}"
         return seen
+    if words := wreck.altered(seen, bench.kit):
+        raise Wrecked(words, wreck.HINT)
     if unborn := seen.unborn():
         raise HarnessError(f"{unborn[0]} was started and could not note it", f"see the space of {bench.folder}")
     if seen.torn:
@@ -158,7 +160,7 @@ def _record(
         )
     )
     result.status = _status(result.checks, entry)
-    if result.status in ("fail", "warn") and _no_room(bench.folder):
+    if result.status in ("fail", "warn") and not has_room(bench.folder):
         # what a probe could not write down looks as if it had not happened: no verdict (D2)
         raise HarnessError(
             f"there is no room left in {bench.folder}: the probes could not note what they did", "make room, or set TMPDIR"
@@ -166,11 +168,6 @@ def _record(
     if not result.checks:
         result.note = "nothing of this case can be judged for a runner of scope chain"
     return seen
-
-
-def _no_room(folder: Path) -> bool:
-    state = os.statvfs(folder)
-    return free_bytes(folder) < ROOM_OF_A_CASE or (state.f_files > 0 and state.f_favail < FILES_OF_A_CASE)
 
 
 def _status(checks: list[Check], entry: Entry) -> Status:
