@@ -57,6 +57,9 @@ class Judging(Protocol):
         """The last line of the stream."""
         ...
 
+    def remove_at_end(self, folder: Path) -> None:
+        """Remove this folder when the run ends, however it ends."""
+
     def close(self) -> None:
         """End everything; may be called twice."""
 

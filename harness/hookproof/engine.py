@@ -276,6 +276,10 @@ class Engine:
         judged = [(one.dialect, one.version) for one in self._chosen]
         return certificate.footer(self.header, self.catalog, judged, cases, seconds, slow=self.options.slow)
 
+    def remove_at_end(self, folder: Path) -> None:
+        """Remove this folder when the run ends, however it ends."""
+        self._reaper.add_folder(folder)
+
     def close(self) -> None:
         """End every process and remove every world; may be called twice."""
         if self._pool is not None:

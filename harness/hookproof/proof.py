@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -123,7 +122,7 @@ class Proof:
 
     def _keep_out_of_the_users_folder(self, config: pytest.Config) -> None:
         self._scratch = Path(tempfile.mkdtemp(prefix="hookproof-cache-"))
-        config.add_cleanup(lambda: shutil.rmtree(self._scratch, ignore_errors=True))
+        self.engine.remove_at_end(self._scratch)
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(self._scratch / "hypothesis"))
 
     @pytest.hookimpl(trylast=True)

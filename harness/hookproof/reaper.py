@@ -1,7 +1,6 @@
 """Sees that no process and no folder outlives a run, however the run ends.
 
-In an orderly end the harness cleans up itself. For all other ends (SIGKILL, a closed terminal) one
-`/bin/sh` per run reads from a pipe what there is to clean, and does so when the pipe ends.
+In an orderly end the harness cleans up itself. For all other ends (SIGKILL, a closed terminal) a watchdog does.
 """
 
 from __future__ import annotations
@@ -9,41 +8,14 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import subprocess
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from . import tree
 from .errors import HarnessError
-
-# Lines: s SESSION, x SESSION (it is gone), f FOLDER, q (all is done). The mark is its first argument.
-# Two rounds of killing, because a process can start another between the look and the kill.
-_WATCHDOG = r"""
-trap '' INT TERM HUP QUIT TSTP
-mark=$1; shift; sessions=' '
-while IFS= read -r line; do
-    what=${line#??}
-    case $line in
-        s*) sessions="$sessions$what " ;;
-        x*) case $sessions in *" $what "*) sessions="${sessions%%" $what "*} ${sessions#*" $what "}" ;; esac ;;
-        f*) set -- "$@" "$what" ;;
-        q*) exit 0 ;;
-    esac
-done
-exec 2>/dev/null
-for round in 1 2; do
-    for session in $sessions; do kill -s KILL -- "-$session"; done
-    for found in $(grep -lsF "HOOKPROOF_RUN=$mark" /proc/[0-9]*/environ); do
-        found=${found#/proc/}
-        kill -s KILL "${found%/environ}"
-    done
-done
-[ $# = 0 ] && exit 0
-rm -rf -- "$@" || { sleep 0.2; chmod -R u+rwX -- "$@"; rm -rf -- "$@"; }
-"""
+from .watchdog import Watchdog
 
 _SWEEP_EVERY_S = 1.0
 
@@ -71,22 +43,11 @@ class Reaper:
         processes = tree.table()
         self._before = {(pid, processes[pid].start) for pid in tree.strays(processes)}
         try:
-            with tree.SPAWNING:
-                self._watchdog = subprocess.Popen(
-                    ["/bin/sh", "-c", _WATCHDOG, "hookproof-watchdog", f"{self.token}."],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    env={"PATH": os.environ.get("PATH", os.defpath)},
-                    cwd="/",
-                    start_new_session=True,
-                    bufsize=0,
-                )
-                tree.own(self._watchdog.pid)
-        except OSError as error:
+            self._watchdog = Watchdog(f"{self.token}.")
+        except HarnessError:
             if self._adopts:
                 tree.unadopt()
-            raise HarnessError(f"/bin/sh cannot be started: {error}", "the probes are programs for /bin/sh") from None
+            raise
 
     def mark(self) -> str:
         """A new value for HOOKPROOF_RUN, one per started process."""
@@ -98,7 +59,7 @@ class Reaper:
         """Kill this session when the run ends."""
         with self._lock:
             self._sessions.add(session)
-        self._tell(f"s {session}")
+        self._watchdog.watch(session)
 
     def forget(self, session: int, mark: str = "") -> None:
         """The session's leader was waited for; its number may come again. What still carries `mark` is swept later."""
@@ -106,16 +67,13 @@ class Reaper:
             self._sessions.discard(session)
             if mark:
                 self._ended.add(mark)
-        self._tell(f"x {session}")
+        self._watchdog.forget(session)
 
     def add_folder(self, path: Path) -> None:
         """Remove this folder when the run ends."""
-        text = str(path.absolute())
-        if "\n" in text:
-            raise HarnessError(f"{text!r}: a folder for a run cannot have a line break in its name", "set TMPDIR to another one")
+        self._watchdog.add_folder(path)
         with self._lock:
-            self._folders.append(Path(text))
-        self._tell(f"f {text}")
+            self._folders.append(path.absolute())
 
     def sweep(self) -> None:
         """Kill what ended subjects left in sessions of their own and wait for orphans; looks at most once a second."""
@@ -150,11 +108,7 @@ class Reaper:
             tree.unadopt()
         for folder in self._folders:
             _remove(folder)
-        self._tell("q")
-        with suppress(OSError):
-            self._pipe.close()
-        self._watchdog.wait()
-        tree.disown(self._watchdog.pid)
+        self._watchdog.end()
 
     def _kill_strays(self) -> None:
         until = time.monotonic() + 2.0
@@ -177,16 +131,6 @@ class Reaper:
         if found.session in self._sessions or tree.marked(found.pid, f"{self.token}."):
             return True
         return self._adopts and tree.adopters() == 1
-
-    @property
-    def _pipe(self) -> IO[bytes]:
-        assert self._watchdog.stdin is not None
-        return self._watchdog.stdin
-
-    def _tell(self, line: str) -> None:
-        # lines up to 4,096 bytes are written whole; a watchdog that is gone only costs the cleaning after a SIGKILL
-        with suppress(OSError, ValueError):
-            self._pipe.write(os.fsencode(line) + b"\n")
 
 
 def _remove(folder: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from .. import known, results, suite
 from ..errors import HarnessError, UsageError
 from ..results import BAD, CaseResult, Footer, Header
 from ..views import terminal
+from ..watchdog import Watchdog
 
 REPEATABLE = ("dialect", "family", "case", "cases")
 SINGLE = ("runner", "gate", "examples", "assume", "known", "write_known")
@@ -82,10 +84,15 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("nothing to check was named", "give --runner RUNNER, --gate GATE, --hook SCRIPT or --settings FILE")
     with ExitStack() as stack:
         kept = stack.enter_context(_opened(Path(options.results))) if options.results else None
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-check-")))
+        watchdog = Watchdog(secrets.token_hex(8))
+        stack.callback(watchdog.end)
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-check-", ignore_cleanup_errors=True)))
+        watchdog.add_folder(scratch)
         noise = stack.enter_context((scratch / "output").open("w+b"))
         report = _Report(options, kept)
         child, stream = _start(_plugin_options(options), scratch, noise)
+        # its own watchdog ends what it has started
+        watchdog.watch(child.pid)
         stack.callback(_end, child)
         stack.enter_context(_passing_on_signals(child))
         for line in _lines(stream):

@@ -228,6 +228,10 @@ class GateEngine:
             seconds=round(seconds, 3),
         )
 
+    def remove_at_end(self, folder: Path) -> None:
+        """Remove this folder when the run ends, however it ends."""
+        self._reaper.add_folder(folder)
+
     def close(self) -> None:
         """End every process and remove every project; may be called twice."""
         self._closed = True
