@@ -83,4 +83,20 @@ def test_a_signal_is_passed_on_and_the_run_says_that_it_was_cut_short(tmp_path: 
         said = child.communicate(timeout=30)[1]
     assert child.returncode == code
     assert "cut short after 0 of 1 cases" in said
+    assert "was ended by" not in said
     assert "Traceback" not in said
+
+
+def test_a_runner_that_kills_the_group_of_its_parent_is_told_with_the_signal(tmp_path: Path) -> None:
+    runner = tmp_path / "killer"
+    hello = json.dumps({"protocol": 1, "runner": {"name": "killer"}, "dialects": ["lecode/1.0"]})
+    runner.write_text(
+        f"#!/bin/sh\nread -r line\ncase $line in *hello*) echo '{hello}'; exit 0;; esac\n"
+        "kill -s KILL -- -$(ps -o pgid= $PPID | tr -d ' ')\n"
+    )
+    runner.chmod(0o755)
+    ran = check(tmp_path, "--runner=./killer", "--family=veto")
+    assert ran.returncode == 2
+    assert "the process of this run was ended by SIGKILL" in ran.stderr
+    assert "cut short after" in ran.stderr
+    assert "test session starts" not in ran.stderr

@@ -24,6 +24,7 @@ import msgspec
 
 from .. import known, results, suite
 from ..errors import HarnessError, UsageError
+from ..process import signal_name
 from ..results import BAD, CaseResult, Footer, Header
 from ..views import terminal
 from ..watchdog import Watchdog
@@ -94,10 +95,11 @@ def run(options: argparse.Namespace) -> int:
         # its own watchdog ends what it has started
         watchdog.watch(child.pid)
         stack.callback(_end, child)
-        stack.enter_context(_passing_on_signals(child))
+        passed_on = stack.enter_context(_passing_on_signals(child))
         for line in _lines(stream):
             report.take(line)
-        return report.end(child.wait(), noise)
+        code = child.wait()
+        return report.end(code, noise, "" if passed_on else _signal_of(code))
 
 
 def _plugin_options(options: argparse.Namespace) -> list[str]:
@@ -152,16 +154,21 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _passing_on_signals(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """What would end this process ends the child, which first ends its subjects; its stream then comes to an end."""
+def _passing_on_signals(child: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """What would end this process ends the child, which first ends its subjects; its stream then comes to an end.
+
+    Gives the signals that were passed on.
+    """
+    passed_on: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        passed_on.append(number)
         if child.poll() is None:
             child.send_signal(number)
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield
+        yield passed_on
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -195,7 +202,8 @@ class _Report:
         else:
             self.footer = line
 
-    def end(self, code: int, noise: IO[bytes]) -> int:
+    def end(self, code: int, noise: IO[bytes], killed: str) -> int:
+        """The exit code. `killed`: the signal by which the run ended, where it did not come through this process."""
         if self.lively and self.cases:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
         selects = any((self.options.family, self.options.case, self.options.dialect, self.options.smoke))
@@ -206,7 +214,7 @@ class _Report:
         if self.cases:
             self._print("", *terminal.asides(self.cases), *account.lines(), "", *terminal.table(self.cases))
         if self.footer is None:
-            return self._without_footer(code, noise)
+            return self._without_footer(code, noise, killed)
         if self.options.write_known:
             self._print("", f"known failures written to {self.options.write_known}: put the reason behind each id")
         if self.options.smoke:
@@ -215,12 +223,18 @@ class _Report:
             self._print("", terminal.last_line(self.footer, self.cases, len(account.excused)))
         return code if code in (0, 1) else 2
 
-    def _without_footer(self, code: int, noise: IO[bytes]) -> int:
+    def _without_footer(self, code: int, noise: IO[bytes], killed: str) -> int:
+        if killed:
+            print(
+                f"hookproof: the process of this run was ended by {killed}: by somebody outside, or by the runner itself, "
+                "which may signal only what it has started",
+                file=sys.stderr,
+            )
         if self.header is not None:
             wanted = self.header.cases
-            if code not in (2, 4) and code < 128:
+            if code not in (2, 4) and not _signal_of(code):
                 noise.seek(0)
-                sys.stderr.write(noise.read().decode("utf-8", "replace")[-4000:])
+                sys.stderr.write(noise.read().decode("utf-8", "replace")[-4000:].removesuffix("\n") + "\n")
             print(f"hookproof: {terminal.cut_short(len(self.cases), wanted)}", file=sys.stderr)
         return 130 if code == 2 and self.header is not None else 2
 
@@ -234,6 +248,12 @@ class _Report:
     def _print(self, *lines: str) -> None:
         if self.words:
             print("\n".join(lines), flush=True)
+
+
+def _signal_of(code: int) -> str:
+    """The signal by which a pytest ended, by its exit code: it says 128 and the number where it could still clean up."""
+    number = -code if code < 0 else code - 128
+    return signal_name(-number) if number > 0 else ""
 
 
 def _rerun_here(case: CaseResult) -> CaseResult:
