@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hookproof import tree
+from hookproof.hooks import lanes
 from hookproof.hooks.bench import Bench
 from hookproof.hooks.fire import How
 from hookproof.hooks.script import Script, from_path
@@ -124,6 +125,15 @@ def test_a_fork_bomb_is_ended_and_the_next_script_runs_as_ever(bench: Bench, mak
     assert "processes" in fired.flooded
     assert alive("bomb.sh") == []
     assert bench.fire(make("#!/bin/sh\nexit 3\n"), b"").exit == 3
+
+
+def test_a_script_cannot_have_more_processes_than_a_lane_has_numbers(bench: Bench, make: Make) -> None:
+    if not bench.confines or not lanes._numbers_are_own():
+        pytest.skip("no process namespaces here, or none with a highest number of their own")
+    highest = Path("/proc/sys/kernel/pid_max").read_text()
+    fired = bench.fire(make("#!/bin/sh\ncat /proc/sys/kernel/pid_max\n"), b"{}")
+    assert int(fired.stdout) <= 4000 < int(highest)
+    assert Path("/proc/sys/kernel/pid_max").read_text() == highest, "the machine's own is not touched"
 
 
 def test_a_script_that_kills_its_parent_hurts_nobody_else(bench: Bench, make: Make) -> None:

@@ -3,6 +3,7 @@
 In such a namespace nothing that a script starts can get away: a detached daemon has the namespace's first
 process as its parent, and with that one's end all others end at once, a fork bomb too. The namespace is
 made once per lane and costs a start nothing. It ends with a pipe, so also when the harness is killed.
+Where the kernel gives a namespace process numbers of its own to run out of, a bomb stops at a few thousand.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import queue
+import re
 import subprocess
 import threading
 from collections.abc import Callable
@@ -26,7 +28,25 @@ _CLONE_NEWPID = 0x20000000
 
 # Children that end are not waited for here: with CHLD ignored the kernel forgets them by itself.
 # Each lane counts from a number of its own, so that `$$` is not the same in two scripts at once.
-_FIRST = "trap '' INT TERM HUP QUIT CHLD; echo \"$1\" >/proc/sys/kernel/ns_last_pid; echo up; exec cat >/dev/null"
+_FIRST = """
+trap '' INT TERM HUP QUIT CHLD
+[ -z "$2" ] || echo "$2" >/proc/sys/kernel/pid_max
+echo "$1" >/proc/sys/kernel/ns_last_pid
+echo up
+exec cat >/dev/null
+"""
+
+_FROM, _APART, _ROOM = 1000, 200, 1000
+"""The number from which the first lane counts, how far lanes are apart, and how many starts a lane has until it counts anew."""
+
+_OWN_HIGHEST_NUMBER = (6, 14)
+"""The Linux since which a namespace has a highest process number of its own; before, it is the whole machine's."""
+
+
+def _numbers_are_own() -> bool:
+    """Whether a namespace can be kept small: a fork bomb then comes to an end before the machine does."""
+    release = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return release is not None and (int(release[1]), int(release[2])) >= _OWN_HIGHEST_NUMBER
 
 
 class Namespace:
@@ -47,9 +67,10 @@ class Namespace:
         if self._libc.unshare(_CLONE_NEWPID):
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
+        first = _FROM + _APART * (self._number % 10)
         with tree.SPAWNING:
             self._first = subprocess.Popen(
-                ["/bin/sh", "-c", _FIRST, "hookproof-lane", str(1000 + 3000 * (self._number % 10))],
+                ["/bin/sh", "-c", _FIRST, "hookproof-lane", str(first), str(first + _ROOM) if _numbers_are_own() else ""],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
