@@ -36,6 +36,8 @@ def needs(case: Case, dialect: Dialect) -> list[str]:
         wanted.add("settings-report")
     if case.session is not None and not case.session.trusted:
         wanted.add("trust")
+    if case.expect.to_terminal is not None:
+        wanted.add("terminal")
     if case.plugins:
         wanted.add("plugins")
     if any(setting.scope == "managed" for setting in case.settings or []):

@@ -243,6 +243,8 @@ class StdinMatch(Strict):
     """Dotted key -> exactly these keys in the object that stands there."""
     lacks: list[str] | None = None
     equals: Any = UNSET
+    each: dict[str, dict[str, Any]] | None = None
+    """Dotted key -> a subset of each object in the list that stands there; there must be one at least."""
     one_line: bool = False
     """One line, which a line end closes; no more and no less."""
     types: dict[str, str] | None = None
@@ -307,6 +309,7 @@ class Expect(Strict):
     """Exactly these handlers' process trees are alive after the answer and the dialect's kill grace."""
     to_model: TextMatch | None = None
     to_user: TextMatch | None = None
+    to_terminal: TextMatch | None = None
     prompt: PromptExpect | None = None
     raised: TextMatch | None = None
     context: dict[str, Any] | None = None

@@ -269,6 +269,7 @@ def _texts(e: Evidence) -> Iterator[Check]:
         ("feedback", "the post-hooks' feedback is a text", expect.feedback, first.feedback if first else None),
         ("to_model", "the model is told a text", expect.to_model, e.answer.to_model),
         ("to_user", "the user is told a text", expect.to_user, e.answer.to_user),
+        ("to_terminal", "the terminal gets a text", expect.to_terminal, e.answer.to_terminal),
     ]
     if e.scope == "loop":
         texts.append(("result", "the model receives a result", expect.result, first.result if first else None))

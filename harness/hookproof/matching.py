@@ -93,7 +93,7 @@ def faults_of_stdin(match: StdinMatch, value: Any) -> list[str]:
     if given(match.equals) and not same(match.equals, value):
         faults.append(f"it read {show(value)}")
     if not isinstance(value, dict):
-        if match.subset or match.keys is not None or match.keys_of or match.lacks or match.types or match.texts:
+        if match.subset or match.keys is not None or match.keys_of or match.lacks or match.types or match.texts or match.each:
             faults.append(f"it read {show(value)}, no object")
         return faults
     if match.subset:
@@ -106,6 +106,12 @@ def faults_of_stdin(match: StdinMatch, value: Any) -> list[str]:
             faults += _other_keys(keys, found, f"{dotted}.")
         else:
             faults.append(f"{dotted} is no object")
+    for dotted, shape in (match.each or {}).items():
+        _, found = dig(value, dotted)
+        if not isinstance(found, list) or not found:
+            faults.append(f"{dotted} is no list with something in it")
+        else:
+            faults += [fault for item in found for fault in missing(shape, item, dotted)]
     faults += [f"{key} is there" for key in match.lacks or [] if key in value]
     for dotted, kind in (match.types or {}).items():
         there, found = dig(value, dotted)
@@ -150,6 +156,7 @@ def wanted_stdin(match: StdinMatch) -> str:
     if match.keys is not None:
         parts.append(f"with exactly the keys {', '.join(match.keys)}")
     parts += [f"{key} with exactly the keys {', '.join(keys)}" for key, keys in (match.keys_of or {}).items()]
+    parts += [f"each of {key} with {show(shape)}" for key, shape in (match.each or {}).items()]
     if match.lacks:
         parts.append(f"without {', '.join(match.lacks)}")
     parts += [f"{key} a {kind}" for key, kind in (match.types or {}).items()]

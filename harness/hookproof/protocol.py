@@ -53,6 +53,7 @@ FEATURES: dict[str, str] = {
     "exact-numbers": "integers beyond 2^53 survive unchanged",
     "plugins": "plugin folders bring handlers of their own",
     "frontmatter": "agents and skills of the project bring handlers of their own",
+    "terminal": "the answer says what handlers had written to the terminal",
     "trust": "a project's folder can be one that the user has not trusted",
     "watching": "a file that changes on disk fires an event",
     "background-tools": "a tool call can be told to run on while the turn goes on",
@@ -281,6 +282,8 @@ class RunAnswer(Struct, omit_defaults=True, kw_only=True):
     steps: list[StepAnswer] = []
     to_model: list[str] = []
     to_user: list[str] = []
+    to_terminal: list[str] = []
+    """What was written to the terminal as it is, for handlers that asked for it."""
     unsupported: str | None = None
     error: str | None = None
 

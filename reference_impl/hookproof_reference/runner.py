@@ -128,6 +128,8 @@ class Runner:
         self.project = os.path.abspath(project or self.place.cwd)
         self.to_model: list[str] = []
         self.to_user: list[str] = []
+        self.to_terminal: list[str] = []
+        """What handlers had written to the terminal, in a dialect where they may."""
         self.context: dict[str, Any] = {}
         """What the handlers of the last event have left of its context, in a dialect where they may change it."""
         self.over: str | None = None

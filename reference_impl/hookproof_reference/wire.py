@@ -42,6 +42,8 @@ def answer_run(request: Json) -> Json:
             finally:
                 runner.close()
             answer["to_model"], answer["to_user"] = runner.to_model, runner.to_user
+            if runner.to_terminal:
+                answer["to_terminal"] = runner.to_terminal
         return answer
     except Unsupported as what:
         return {"id": ident, "unsupported": str(what)}

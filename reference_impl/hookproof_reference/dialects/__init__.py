@@ -34,6 +34,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "plugins",
         "frontmatter",
         "trust",
+        "terminal",
         "watching",
         "background-tools",
         "exact-numbers",

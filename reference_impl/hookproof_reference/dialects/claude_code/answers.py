@@ -74,6 +74,8 @@ class Said(Answer):
     """What it grants beside its allow (`updatedPermissions`)."""
     quiet_prompt: bool = False
     """A blocked prompt is not repeated in the message about it."""
+    terminal: str = ""
+    """For the terminal, if it is a sequence that may be written there."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """The whole hookSpecificOutput, for what only one event has."""
 
@@ -209,6 +211,7 @@ def spoken(body: Mapping[str, Any], event: str, command: str) -> Said:
         mcp_output=own.get("updatedMCPToolOutput", NOTHING),
         updates=updates,
         quiet_prompt=own.get("suppressOriginalPrompt") is True,
+        terminal=body.get("terminalSequence", ""),
         own=own,
     )
 

@@ -14,7 +14,7 @@ from ...handlers.inquiry import Question
 from ...merging import Merged
 from ...reading import Answer
 from ...settings import Configured, Loaded
-from . import answers, bundles, environment, events, kinds, matchers, messages, rules, spill
+from . import answers, bundles, environment, events, kinds, matchers, messages, rules, spill, terminal
 from .answers import Said
 from .bundles import Bundle
 from .environment import EnvFiles
@@ -67,6 +67,7 @@ class Hooks:
         self.base = {**place.env, **environment.of_settings(self.contents)}
         self.env_files = EnvFiles(scene)
         self.later = Later()
+        self.to_terminal: list[str] = []
         self.bundles: dict[str, Bundle] = {}
         self.loaded = loaded
         self.off = False
@@ -116,6 +117,9 @@ class Hooks:
         if event == "PreToolUse" and self.interactive:
             # deferring is for print mode only (003, Operator notes)
             given = [answer for answer in given if answer.verdict != "defer"]
+        if self.interactive:  # only there is a terminal (observed)
+            said = [answer.terminal for answer in given if isinstance(answer, Said)]
+            self.to_terminal += [text for text in said if terminal.passes(text, self.dialect.version)]
         answered = tuple(spill.shortened(answer, self.scene) for answer in given if isinstance(answer, Said))
         return Heard(merging.merge(given, self.dialect), answered)
 

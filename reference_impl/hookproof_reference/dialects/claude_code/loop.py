@@ -263,6 +263,7 @@ class Loop(Runner):
 
     def close(self) -> None:
         """What runs in the background ends with the session."""
+        self.to_terminal = self.hooks.to_terminal
         self.hooks.close()
         self.tasks.close()
 

@@ -59,6 +59,8 @@ class Version:
     """Whether a number or an object in the place of an MCP tool's result fails the call."""
     whole_numbers: bool
     """Whether the cap on blocked stops may be written "1e1"."""
+    terminal_digits_refused: bool
+    """Whether a notification to the terminal may not begin with a digit, as other commands of that number do."""
     plugins_spare_events: bool
     """Whether a plugin with handlers for an event that there is not keeps its others."""
     names_plugins: bool
@@ -115,6 +117,7 @@ VERSIONS = {
             print_mode_messages=False,
             mcp_output_is_read_as_text=True,
             whole_numbers=False,
+            terminal_digits_refused=False,
             plugins_spare_events=False,
             names_plugins=False,
             agents_need_trust=False,
@@ -154,6 +157,7 @@ VERSIONS = {
             print_mode_messages=True,
             mcp_output_is_read_as_text=False,
             whole_numbers=True,
+            terminal_digits_refused=True,
             plugins_spare_events=True,
             names_plugins=True,
             agents_need_trust=True,
