@@ -33,6 +33,11 @@ def skill(project: str, name: str, events: Mapping[str, Any], version: Version) 
     return None
 
 
+def skills(project: str) -> frozenset[str]:
+    """The names of the skills that there are now."""
+    return frozenset(path.parent.name for path in Path(project, ".claude", "skills").glob("*/SKILL.md"))
+
+
 def _heads(paths: Any) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The first lines of each file that has such, as an object."""
     for path in sorted(paths):

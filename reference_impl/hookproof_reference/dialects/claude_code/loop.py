@@ -73,6 +73,7 @@ class Loop(Runner):
             self.loaded = Loaded(report=self.loaded.report)
         self.hooks = Hooks(self.rules, self.loaded, self.place, scene, self.project, self.interactive)
         self.hooks.host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
+        self.commands = self.skills = frontmatter.skills(self.project)
         self._bring_more(home, agent, session.trusted if session else True)
         self.tasks = Tasks()
         self.watch = Watch(self.project, self.hooks.handlers)
@@ -101,7 +102,7 @@ class Loop(Runner):
         self.prompt_words = "UserPromptSubmit operation blocked by hook"
         self.hooks.scene = replace(self.hooks.scene, prompt_id=str(uuid.uuid4()))
         named, _, rest = text.removeprefix("/").partition(" ")
-        invoked = self._skill(named) if text.startswith("/") else None
+        invoked = self._skill(named) if text.startswith("/") and named in self.commands else None
         asked: list[tuple[str, dict[str, Any]]] = [("UserPromptSubmit", {"prompt": text})]
         if invoked is not None:
             expansion = {"expansion_type": "slash_command", "command_name": named, "command_args": rest, "prompt": text}
@@ -131,7 +132,7 @@ class Loop(Runner):
 
     def _invoke(self, name: str) -> None:
         """A skill is invoked by the tool for it."""
-        invoked = self._skill(name)
+        invoked = self._skill(name) if name in self.skills else None
         if invoked is not None:
             self.hooks.bring(*invoked)
 
@@ -255,6 +256,8 @@ class Loop(Runner):
         """A handler's first message is a prompt of its own, before that of the user (observed)."""
         for said in heard.answers:
             self.watch.add(said.own.get("watchPaths") or ())
+            if said.own.get("reloadSkills") is True:  # for the tool; as a prompt the new name means nothing (observed)
+                self.skills = frontmatter.skills(self.project)
         message = _last_text(heard, "initialUserMessage")
         if message:
             submitted = self.prompt(message)

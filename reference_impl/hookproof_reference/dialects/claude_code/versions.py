@@ -59,6 +59,8 @@ class Version:
     """Whether a number or an object in the place of an MCP tool's result fails the call."""
     whole_numbers: bool
     """Whether the cap on blocked stops may be written "1e1"."""
+    names_server: bool
+    """Whether envelopes of a call name the server of an MCP tool."""
     terminal_digits_refused: bool
     """Whether a notification to the terminal may not begin with a digit, as other commands of that number do."""
     plugins_spare_events: bool
@@ -117,6 +119,7 @@ VERSIONS = {
             print_mode_messages=False,
             mcp_output_is_read_as_text=True,
             whole_numbers=False,
+            names_server=False,
             terminal_digits_refused=False,
             plugins_spare_events=False,
             names_plugins=False,
@@ -157,6 +160,7 @@ VERSIONS = {
             print_mode_messages=True,
             mcp_output_is_read_as_text=False,
             whole_numbers=True,
+            names_server=True,
             terminal_digits_refused=True,
             plugins_spare_events=True,
             names_plugins=True,
