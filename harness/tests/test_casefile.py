@@ -142,6 +142,10 @@ PREFIX = 'case "lecode/veto/x": '
         ({"by_posture": [{"on": "order", "is": {}}]}, "17:40", '"is" must not be empty'),
         ({"needs": ["rewrit"]}, "17:13", '"rewrit" is no feature; did you mean "rewrite"?'),
         ({"twin": "lecode/veto/x"}, "17:5", "a case cannot be its own twin"),
+        ({"files": {"../x": "y"}}, "17:13",
+         'the key "../x" in "files" must be a path below a folder: agents/guard.md, not the text "../x"'),
+        ({"files": {"guard/a.json": "y"}, "plugins": ["guards"]}, "18:15",
+         'there is no file in "guards"; name the files of the plugin in `files`'),
     ],
 )  # fmt: skip
 def test_every_mistake_is_said_with_place_case_and_remedy(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hookproof import matching
 from hookproof.cases import StdinMatch
 
@@ -29,3 +31,15 @@ def test_keys_at_the_top_and_inside_are_told_in_words() -> None:
     wanted = StdinMatch(keys=["event", "tool"], keys_of={"tool": ["name", "args"]})
     assert matching.wanted_stdin(wanted) == "with exactly the keys event, tool and tool with exactly the keys name, args"
     assert matching.faults_of_stdin(wanted, READ) == ["session is there"]
+
+
+def test_each_object_of_a_list_has_what_is_wanted_and_there_is_one_at_least() -> None:
+    wanted = StdinMatch(each={"tasks": {"type": "shell"}})
+    assert matching.faults_of_stdin(wanted, {"tasks": [{"type": "shell", "id": 1}, {"type": "shell"}]}) == []
+    mixed = {"tasks": [{"type": "shell"}, {"id": 1}, 5]}
+    assert matching.faults_of_stdin(wanted, mixed) == ["tasks.type is absent", "tasks is 5"]
+    odds: list[dict[str, Any]] = [{"tasks": []}, {"tasks": {}}, {}]
+    for odd in odds:
+        assert matching.faults_of_stdin(wanted, odd) == ["tasks is no list with something in it"]
+    assert matching.faults_of_stdin(wanted, []) == ["it read [], no object"]
+    assert matching.wanted_stdin(wanted) == 'each of tasks with {"type": "shell"}'

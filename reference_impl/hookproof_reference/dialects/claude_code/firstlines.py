@@ -75,9 +75,11 @@ def _is_item(line: str) -> bool:
 
 def _scalar(text: str) -> Any:
     if text[0] in '"[{':
-        return json.loads(text)
+        value, end = json.JSONDecoder().raw_decode(text)
+        return _alone(value, text[end:])
     if text[0] == "'":
-        return text[1:-1].replace("''", "'")
+        found = re.match("'((?:[^']|'')*)'", text)
+        return _alone(found[1].replace("''", "'") if found else None, text[found.end() :] if found else text)
     if text[0] in "|>&*!%@`":
         raise ValueError(f"cannot read {text!r}")
     text = re.split(r"\s#", text)[0].rstrip()
@@ -86,3 +88,10 @@ def _scalar(text: str) -> Any:
     if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
         return json.loads(text)
     return text
+
+
+def _alone(value: Any, rest: str) -> Any:
+    """A value with quotes or brackets, after which only a comment may stand."""
+    if rest.strip() and not re.match(r"\s+#", rest):
+        raise ValueError(f"cannot read {rest!r}")
+    return value

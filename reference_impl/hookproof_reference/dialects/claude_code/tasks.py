@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ class Tasks:
         """Starts a command; its result is that it runs."""
         ident = f"b{uuid.uuid4().hex[:8]}"
         try:
+            if not os.access(program, os.X_OK):
+                raise ValueError(f"the tool's program {program} is not there or not executable")
             running = process.start([program], json.dumps(arguments).encode("ascii"), place, process.Manners(session=True))
         except (OSError, ValueError) as error:
             return ToolEnd("raised", str(error), started=False)
