@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hookproof import tree
-from hookproof.hooks import lanes
+from hookproof.hooks import lanes, talk
 from hookproof.hooks.bench import Bench
 from hookproof.hooks.fire import How
 from hookproof.hooks.script import Script, from_path
@@ -115,6 +115,13 @@ def test_a_flood_is_cut_and_named(bench: Bench, make: Make) -> None:
     fired = bench.fire(make("#!/bin/sh\nyes\n"), b"", How(limit_s=20))
     assert "output" in fired.flooded
     assert len(fired.stdout) <= 2 << 20
+
+
+def test_a_flood_of_files_is_cut_and_named(bench: Bench, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk, "FILES_BYTES", 32 << 20)
+    fired = bench.fire(make('#!/bin/sh\nn=0\nwhile :; do n=$((n + 1)); head -c 1000000 /dev/zero >"$TMPDIR/$n"; done\n'), b"")
+    assert "of files" in fired.flooded
+    assert fired.seconds < 10
 
 
 def test_a_fork_bomb_is_ended_and_the_next_script_runs_as_ever(bench: Bench, make: Make) -> None:

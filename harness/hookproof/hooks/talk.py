@@ -37,6 +37,8 @@ MEMORY_BYTES = 2 << 30
 MEMORY_AFTER_S = 0.5
 """Memory is looked at only in starts that last longer."""
 FILE_BYTES = 256 << 20
+FILES_BYTES = 1 << 30
+"""A script that fills its folders with more than this is killed."""
 
 
 def run(
@@ -69,7 +71,7 @@ def run(
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return Fired(cannot_start=why, unread=len(payload))
-    return _Talk(process, payload, keeper, started, limit_s, stdin, hold_s).end()
+    return _Talk(process, payload, keeper, started, limit_s, stdin, hold_s, env.get("TMPDIR", "/")).end()
 
 
 class _Talk:
@@ -84,6 +86,7 @@ class _Talk:
         limit_s: float,
         stdin: Stdin,
         hold_s: float,
+        tmp: str,
     ) -> None:
         self.process = process
         self.pid = process.pid
@@ -103,6 +106,8 @@ class _Talk:
         self.flooded = ""
         self.killed = False
         self.tasks = _tasks()
+        self.disk = tmp
+        self.room = _room(tmp)
         _limit(self.pid)
         self.poll = select.poll()
         self.pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else None
@@ -232,7 +237,10 @@ class _Talk:
                     self.poll.unregister(self.pidfd)
 
     def _watch(self) -> None:
-        """Look for too many processes, and for too much memory; first by one cheap number."""
+        """Look for too many files and processes, and for too much memory; first by cheap numbers."""
+        if self.room - _room(self.disk) > FILES_BYTES and _size(os.path.dirname(self.disk)) > FILES_BYTES:
+            self.flooded = f"more than {FILES_BYTES >> 30} GiB of files"
+            return
         more = _tasks() - self.tasks
         if more > 2 * PROCESSES and self.keeper.orphans() > PROCESSES // 2:
             # a whole look at so many would take seconds in which they grow
@@ -300,6 +308,25 @@ def _tasks() -> int:
             return int(stream.read().split()[3].partition(b"/")[2])
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def _room(folder: str) -> int:
+    """Free bytes on the disk of a folder; 0 where that cannot be told."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return 0
+    return found.f_bavail * found.f_frsize
+
+
+def _size(folder: str) -> int:
+    """Bytes on the disk below a folder, as far as they can be seen."""
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(os.path.join(place, name)).st_blocks * 512
+    return size
 
 
 def _name(pid: int) -> str:

@@ -46,7 +46,7 @@ def stdout_let_go(probe: Probe) -> Iterable[Finding]:
 @check(
     "takes-little",
     family=FAMILY,
-    title="The script keeps within bounds: of output, of processes, of memory.",
+    title="The script keeps within bounds: of output, of files, of processes, of memory.",
     consequence="it takes the machine down, and {dialect} with it",
     remedy="look for a loop without an end, and for a function that calls itself behind a pipe",
     exclusive=True,
