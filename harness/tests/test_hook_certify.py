@@ -277,6 +277,32 @@ def test_a_wrong_wiring_is_found(
     assert [failed(one) for one in made] == [rules]
 
 
+LISTED = 'note = 1\nat = 2026-12-01T12:00:00Z\n[hooks]\nPreToolUse = ["true", "sh ./guard.sh"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (LISTED, set()),
+        (LISTED.replace("[hooks]", "[hook]"), None),
+        ('[hooks]\nPreToolUse = "sh ./guard.sh"\n', {"settings-load", "is-reached", "reaches-what-it-refuses"}),
+        ('[hooks]\nPreToolUse = [{command = "sh ./guard.sh"}]\n', {"settings-load", "is-reached", "reaches-what-it-refuses"}),
+        ('[hooks]\nPreTool = ["sh ./guard.sh"]\n', {"event-exists"}),
+    ],
+)
+def test_a_file_of_lecode_is_driven_as_it_stands(tmp_path: Path, text: str, rules: set[str] | None) -> None:
+    (tmp_path / "guard.sh").write_text(f'#!/bin/sh\n{READ}echo \'{{"verdict":"deny","reason":"no"}}\';; esac\n')
+    (tmp_path / "hooks.toml").write_text(text)
+    if rules is None:
+        with pytest.raises(UsageError, match="no command handler"):
+            from_settings(tmp_path / "hooks.toml", "lecode/1.0")
+        return
+    script = from_settings(tmp_path / "hooks.toml", "lecode/1.0")[-1]
+    with opened([script]) as (own, reader):
+        made = certify.certify(script, own, reader, families=["wiring"])
+    assert failed(made) == rules
+
+
 @pytest.mark.parametrize(("name", "status"), [("project", "warn"), ("my project", "fail")])
 def test_a_path_without_quotes_fails_where_the_project_has_a_blank_in_its_name(tmp_path: Path, name: str, status: str) -> None:
     folder = tmp_path / name / ".claude"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hookproof import tree
+from hookproof.errors import HarnessError
 from hookproof.hooks import lanes, talk
 from hookproof.hooks.bench import Bench
 from hookproof.hooks.fire import How
@@ -141,6 +143,27 @@ def test_a_script_cannot_have_more_processes_than_a_lane_has_numbers(bench: Benc
     fired = bench.fire(make("#!/bin/sh\ncat /proc/sys/kernel/pid_max\n"), b"{}")
     assert int(fired.stdout) <= 4000 < int(highest)
     assert Path("/proc/sys/kernel/pid_max").read_text() == highest, "the machine's own is not touched"
+
+
+def test_a_crowded_system_is_waited_for_and_then_no_finding(
+    bench: Bench, make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script, real, tries = make("#!/bin/sh\necho said\n"), subprocess.Popen, []
+
+    def crowded(*args: object, **words: object) -> object:
+        tries.append(args)
+        if len(tries) < room:
+            raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+        return real(*args, **words)  # type: ignore[call-overload]
+
+    bench.fire(script, b"{}")  # the lane has begun
+    monkeypatch.setattr(subprocess, "Popen", crowded)
+    room = 3
+    assert bench.fire(script, b"{}").said == "said\n"
+    monkeypatch.setattr(talk, "CROWDED_S", 0.0)
+    room = 100
+    with pytest.raises(HarnessError, match="no more processes"):
+        bench.fire(script, b"{}")
 
 
 def test_a_script_that_kills_its_parent_hurts_nobody_else(bench: Bench, make: Make) -> None:

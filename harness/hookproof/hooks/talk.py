@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import select
@@ -13,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from .. import tree
+from ..errors import HarnessError
 from .fire import Fired, Keeper, Stdin
 
 KEPT_BYTES = 2 << 20
@@ -27,6 +29,8 @@ HELD_BEFORE_S = 0.1
 """The same for a script whose stdout was held once: it would be waited for in vain each time."""
 FADE_S = 0.05
 """How long what a script has started may need to be gone after it."""
+CROWDED_S = 10.0
+"""How long a system that has no room for another process is waited for."""
 TICK_S = 0.1
 """How often a long wait looks at the number of processes."""
 PIECE_S = 0.03
@@ -54,24 +58,42 @@ def run(
 ) -> Fired:
     """Start, feed, listen, end. Whatever the script does, this comes back soon after `limit_s` seconds."""
     words = ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *argv] if stdin == "closed" else list(argv)
-    started = time.monotonic()
     try:
-        with tree.SPAWNING:
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL if stdin == "closed" else subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=cwd,
-                env=env,
-                start_new_session=True,
-                bufsize=0,
-            )
-            tree.own(process.pid)
+        process, started = _begun(words, env, cwd, piped=stdin != "closed")
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return Fired(cannot_start=why, unread=len(payload))
     return _Talk(process, payload, keeper, started, limit_s, stdin, hold_s, env.get("TMPDIR", "/")).end()
+
+
+def _begun(words: Sequence[str], env: Mapping[str, str], cwd: Path, *, piped: bool) -> tuple[subprocess.Popen[bytes], float]:
+    """Start it; also when.
+
+    Raises HarnessError when the system has no room for another process: that says nothing about the script.
+    """
+    until = time.monotonic() + CROWDED_S
+    while True:
+        started = time.monotonic()
+        try:
+            with tree.SPAWNING:
+                process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=cwd,
+                    env=env,
+                    start_new_session=True,
+                    bufsize=0,
+                )
+                tree.own(process.pid)
+            return process, started
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.ENOMEM):
+                raise
+            if time.monotonic() > until:
+                raise HarnessError(f"the system can start no more processes: {error.strerror}", "try again") from None
+            time.sleep(TICK_S)
 
 
 class _Talk:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shlex
 import threading
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,10 @@ from .stimuli import Stimulus
 
 PLACES = {"claude-code": ".claude/settings.json", "lecode": ".lecode/hooks.toml"}
 """Dialect -> where a project's settings lie."""
+
+
+_COMMAND = re.compile(r"/hooks/[^/]+(/\d+)?")
+"""Where a text is a command by itself: an event's list holds commands in some dialects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +101,11 @@ class Wiring:
     def _rewired(self, journal: Path) -> str:
         """The settings with other commands."""
         assert self._script.settings is not None
+        text = self._script.settings.read_text("utf-8-sig")
         if self._script.settings.suffix == ".toml":
-            return self._rewired_toml(journal)
-        content = json.loads(self._script.settings.read_text("utf-8-sig"))
-        return json.dumps(_swapped(content, "", self._script.pointer, _noting(journal)))
-
-    def _rewired_toml(self, journal: Path) -> str:
-        assert self._script.settings is not None
-        text = self._script.settings.read_text("utf-8")
-        noting = _noting(journal)
-        # every other command of such a file is left out by taking the one line that is meant
-        return f"[hooks]\n{self._script.event} = [{json.dumps(noting)}]\n" if self._script.command in text else text
+            content = _swapped(tomllib.loads(text), "", self._script.pointer, _noting(journal))
+            return "".join(f"{json.dumps(key)} = {_in_toml(value)}\n" for key, value in content.items())
+        return json.dumps(_swapped(json.loads(text), "", self._script.pointer, _noting(journal)))
 
 
 def _noting(journal: Path) -> str:
@@ -116,6 +116,8 @@ def _swapped(value: Any, here: str, pointer: str, noting: str) -> Any:
     """The same with the command at `pointer` replaced by `noting`, all others by one that does nothing."""
     if isinstance(value, list):
         return [_swapped(item, f"{here}/{number}", pointer, noting) for number, item in enumerate(value)]
+    if isinstance(value, str) and _COMMAND.fullmatch(here):
+        return noting if here == pointer else ":"
     if not isinstance(value, dict):
         return copy.copy(value)
     made = {key: _swapped(item, f"{here}/{key}", pointer, noting) for key, item in value.items()}
@@ -126,3 +128,12 @@ def _swapped(value: Any, here: str, pointer: str, noting: str) -> Any:
         else:
             made["command"] = text
     return made
+
+
+def _in_toml(value: Any) -> str:
+    """A value in one line of TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_in_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_in_toml, value)) + "]"
+    return json.dumps(value) if isinstance(value, str | bool | int | float) else str(value)
