@@ -30,7 +30,7 @@ READ = "c=$(cat); case $c in *'git push --force'*) "
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[tuple[Bench, Reader]]:
-    with opened([]) as both:
+    with opened() as both:
         yield both
 
 
@@ -56,7 +56,7 @@ def prove_settings(tmp_path: Path) -> Callable[[dict[str, Any]], list[HookReport
         guard.chmod(0o755)
         (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
         scripts = from_settings(folder / "settings.json")
-        with opened(scripts) as (own, reader):
+        with opened() as (own, reader):
             return [certify.certify(script, own, reader, families=FAMILIES) for script in scripts]
 
     return proved
@@ -267,6 +267,7 @@ def test_a_guard_that_is_wired_well_has_no_finding(prove_settings: Callable[[dic
         ({"PreToolUse": [{"matcher": "Bash", "hooks": [{**GUARD, "timeout": 5000}]}]}, {"limit-in-seconds"}),
         ({"PreToolUse": [{"matcher": "Bash", **GUARD}]}, {"settings-load", "is-reached", "reaches-what-it-refuses"}),
         ({"PreTooluse": [{"matcher": "Bash", "hooks": [GUARD]}]}, {"event-exists"}),
+        ({"PreToolUse": [{"matcher": "Bash", "hooks": [{**GUARD, "async": True}]}]}, {"answer-awaited"}),
         ({"Stop": [{"hooks": [{"type": "command", "command": "true", "if": "Bash(ls)"}]}]}, {"is-reached"}),
     ],
 )
@@ -275,6 +276,54 @@ def test_a_wrong_wiring_is_found(
 ) -> None:
     made = prove_settings(hooks)
     assert [failed(one) for one in made] == [rules]
+
+
+def test_a_handler_of_a_plugin_is_driven_as_the_plugins(tmp_path: Path) -> None:
+    for name in ("hooks", ".claude-plugin"):
+        (tmp_path / "plugin" / name).mkdir(parents=True)
+    hooks = tmp_path / "plugin" / "hooks"
+    (hooks / "guard.sh").write_text(f"#!/bin/sh\n{READ}echo no >&2; exit 2;; esac\n")
+    (hooks / "guard.sh").chmod(0o755)
+    (tmp_path / "plugin" / ".claude-plugin" / "plugin.json").write_text('{"name": "mine"}')
+    shell = {"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}"/hooks/guard.sh', "timeout": 5}
+    program = {"type": "command", "command": "sh", "args": ["${CLAUDE_PLUGIN_ROOT}/hooks/guard.sh"]}
+    wired = {"PreToolUse": [{"matcher": "Bash", "hooks": [shell, program]}, {"matcher": "Read", "hooks": [shell]}]}
+    (hooks / "hooks.json").write_text(json.dumps({"description": "guards", "hooks": wired}))
+    scripts = from_settings(hooks / "hooks.json")
+    with opened() as (own, reader):
+        made = [certify.certify(script, own, reader, families=FAMILIES) for script in scripts]
+    assert [failed(one) for one in made] == [set(), set(), {"reaches-what-it-refuses"}]
+    assert [script.file for script in scripts] == [hooks / "guard.sh"] * 3
+
+
+def test_each_settings_file_has_its_own_project(tmp_path: Path) -> None:
+    scripts = []
+    for name in ("one", "two"):
+        folder = tmp_path / name / ".claude"
+        folder.mkdir(parents=True)
+        (folder / f"{name}.sh").write_text(f"#!/bin/sh\n{READ}echo no >&2; exit 2;; esac\n")
+        hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f'sh "$CLAUDE_PROJECT_DIR"/.claude/{name}.sh'}]}]}
+        (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
+        scripts += from_settings(folder / "settings.json")
+    with opened() as (own, reader):
+        assert [failed(certify.certify(script, own, reader, families=FAMILIES)) for script in scripts] == [set(), set()]
+
+
+def test_handlers_that_start_no_program_are_named(tmp_path: Path) -> None:
+    handlers = [{"type": "prompt", "prompt": "safe?"}, {"type": "command"}, {"type": "command", "command": "true"}]
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}}))
+    [line] = Asked((str(path),), tmp_path).left_out()
+    assert line.endswith("prompt at /hooks/Stop/0/hooks/0; no command at /hooks/Stop/0/hooks/1")
+
+
+def test_a_switch_that_turns_all_hooks_off_is_named(tmp_path: Path) -> None:
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
+    (tmp_path / "settings.json").write_text(json.dumps({"disableAllHooks": True, "hooks": hooks}))
+    with opened() as (own, reader):
+        made = certify.certify(from_settings(tmp_path / "settings.json")[0], own, reader, families=["wiring"])
+    assert failed(made) == {"is-reached"}
+    assert "disableAllHooks is true" in next(case for case in made.cases if case.rule == "is-reached").checks[0].saw
 
 
 LISTED = 'note = 1\nat = 2026-12-01T12:00:00Z\n[hooks]\nPreToolUse = ["true", "sh ./guard.sh"]\n'
@@ -298,7 +347,7 @@ def test_a_file_of_lecode_is_driven_as_it_stands(tmp_path: Path, text: str, rule
             from_settings(tmp_path / "hooks.toml", "lecode/1.0")
         return
     script = from_settings(tmp_path / "hooks.toml", "lecode/1.0")[-1]
-    with opened([script]) as (own, reader):
+    with opened() as (own, reader):
         made = certify.certify(script, own, reader, families=["wiring"])
     assert failed(made) == rules
 
@@ -312,7 +361,7 @@ def test_a_path_without_quotes_fails_where_the_project_has_a_blank_in_its_name(t
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "$CLAUDE_PROJECT_DIR/.claude/guard.sh"}]}]}
     (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
     scripts = from_settings(folder / "settings.json")
-    with opened(scripts) as (own, reader):
+    with opened() as (own, reader):
         made = certify.certify(scripts[0], own, reader, families=["starts"])
     assert of_status(made, status) == {"path-with-blanks"}
 
@@ -324,7 +373,7 @@ def test_the_users_own_files_are_not_touched(tmp_path: Path) -> None:
     (folder / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
     (folder / "kept").write_text("kept")
     scripts = from_settings(folder / ".claude" / "settings.json")
-    with opened(scripts) as (own, reader):
+    with opened() as (own, reader):
         made = certify.certify(scripts[0], own, reader, families=FAMILIES)
     assert made.starts > 0
     assert sorted(path.name for path in folder.iterdir()) == [".claude", "kept"]

@@ -24,7 +24,7 @@ PUSH = "git push --force origin main"
 
 @pytest.fixture(scope="module")
 def opened_bench() -> Iterator[tuple[Bench, Reader]]:
-    with opened([]) as both:
+    with opened() as both:
         yield both
 
 
@@ -306,7 +306,7 @@ def test_a_condition_in_the_settings_is_gone_round(tmp_path: Path) -> None:
     settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}}
     (folder / "settings.json").write_text(json.dumps(settings))
     scripts = from_settings(folder / "settings.json")
-    with opened(scripts) as (bench, reader):
+    with opened() as (bench, reader):
         made = certify.certify(scripts[0], bench, reader, families=("evasions",))
     assert "does not reach the guard" in seen(made, "other-options")
 

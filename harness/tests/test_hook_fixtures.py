@@ -47,13 +47,13 @@ def plain_python() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def place(plain_python: None) -> Iterator[Place]:
     """Opened once for all scripts that need no project of their own and leave the place as it is."""
-    with opened([]) as both:
+    with opened() as both:
         yield both
 
 
 def proved(name: str, place: Place | None = None, **chosen: Any) -> HookReport:
     made = script(name)
-    with nullcontext(place) if place and made.project is None else opened([made]) as (bench, reader):
+    with nullcontext(place) if place and made.project is None else opened() as (bench, reader):
         report = certify.certify(made, bench, reader, **chosen)
     assert [(case.rule, case.note) for case in report.cases if case.status == "harness-error"] == []
     return report
@@ -64,7 +64,7 @@ def of_status(report: HookReport, *statuses: str) -> set[str]:
 
 
 def confines() -> bool:
-    with opened([]) as (bench, _):
+    with opened() as (bench, _):
         bench.fire(Script("true"), b"")
         return bench.confines
 

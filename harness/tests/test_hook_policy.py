@@ -32,7 +32,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[tuple[Bench, Reader]]:
-    with opened([]) as both:
+    with opened() as both:
         yield both
 
 

@@ -33,7 +33,7 @@ Prove = Callable[..., HookReport]
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[tuple[Bench, Reader]]:
-    with opened([]) as both:
+    with opened() as both:
         yield both
 
 

@@ -22,7 +22,7 @@ NO = "print('no', file=sys.stderr); sys.exit(2)\n"
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[tuple[Bench, Reader]]:
-    with opened([]) as both:
+    with opened() as both:
         yield both
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from . import stimuli
-from .script import NEWEST, Script, from_path, from_settings
+from .script import NEWEST, Script, from_path, from_settings, without_program
 from .stimuli import Stimulus
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ class Asked:
                 f"no handler stands at {', '.join(sorted(pointers))}", "the part behind @ is a place in the settings"
             )
         return found
+
+    def left_out(self) -> list[str]:
+        """A line for each settings file with handlers that start no program: those are not judged."""
+        files = {hook: without_program(hook, base=self.base) for hook in self.hooks if hook.endswith(SETTINGS)}
+        return [f"{hook}: not judged, for it starts no program: {'; '.join(found)}" for hook, found in files.items() if found]
 
     @property
     def checks(self) -> tuple[str, ...]:

@@ -54,13 +54,11 @@ cd "$w/project" && exec "$@"
 class Bench:
     """One per run. Thread-safe.
 
-    `project` is copied once, and stands for the project folder of every start. Without `confine` no process
-    namespaces are used, as where the system has none.
+    The project that a handler's settings belong to is copied once, and the copy stands for it at every start.
+    Without `confine` no process namespaces are used, as where the system has none.
     """
 
-    def __init__(
-        self, *, lanes: int = LANES, project: Path | None = None, reaper: Reaper | None = None, confine: bool = True
-    ) -> None:
+    def __init__(self, *, lanes: int = LANES, reaper: Reaper | None = None, confine: bool = True) -> None:
         self.reaper = reaper or Reaper()
         self._own_reaper = reaper is None
         self.root = Path(os.path.realpath(find_world_folder())) / f"hookproof-{secrets.token_hex(6)}"
@@ -73,8 +71,7 @@ class Bench:
         self._lock = threading.Lock()
         self.path = os.environ.get("PATH", os.defpath)
         self.decoys = _decoys()
-        self.project = self._copied(project) if project is not None else None
-        self.original = project
+        self._copies: dict[Path, Path] = {}
         self._before: dict[Path, dict[str, tuple[int, int]]] = {}
 
     def __enter__(self) -> Bench:
@@ -122,16 +119,17 @@ class Bench:
         home, project, tmp = (world / name for name in ("home", "project", "tmp"))
         for path in (world, home, project, tmp):
             path.mkdir(mode=0o700)
-        place = self.project or project
+        copied = self.project_of(script)
+        place = copied or project
         env = self.environment(script, home, place, tmp, how)
         env |= keeper.marks()
         if not how.home:
             env.pop("HOME", None)
-        argv = script.argv(str(place), how.command)
+        argv = script.argv(str(place), how.command, str(self.bundle_of(script) or ""))
         if how.read_only or how.full:
             argv = ["unshare", "-m", "/bin/sh", "-c", _MOUNT, "sh", str(world), "full" if how.full else "read-only", *argv]
         payload = payload.replace(PROJECT, os.fsencode(place)).replace(HOME, os.fsencode(home))
-        known = self._laid_out(script, payload, home, place)
+        known = self._laid_out(script, payload, home, project if copied is None else None)
         try:
             hold_s = HELD_BEFORE_S if script.command in self._holding else HOLD_S
             fired = run(argv, payload, env, how.cwd or place, keeper, limit_s=how.limit_s, stdin=how.stdin, hold_s=hold_s)
@@ -156,6 +154,11 @@ class Bench:
         }
         if script.dialect.startswith("claude-code"):
             env |= {"CLAUDE_PROJECT_DIR": str(project), "CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
+        if (bundle := self.bundle_of(script)) is not None:
+            env |= {
+                "CLAUDE_PLUGIN_ROOT": str(bundle),
+                "CLAUDE_PLUGIN_DATA": str(home / ".claude" / "plugins" / "data" / bundle.name),
+            }
         if how.path == "":
             del env["PATH"]
         for name, value in how.env:
@@ -165,14 +168,14 @@ class Bench:
                 env[name] = value
         return env
 
-    def _laid_out(self, script: Script, payload: bytes, home: Path, project: Path) -> frozenset[str]:
+    def _laid_out(self, script: Script, payload: bytes, home: Path, project: Path | None) -> frozenset[str]:
         """What some scripts look into: the folder of the transcript, a repository. The names of it below the world."""
         made = set()
         source = script.source
         if b'"transcript_path"' in payload and "transcript" in source:
             (home / ".claude" / "projects" / "project").mkdir(parents=True)
             made.add("home/.claude")
-        if project != self.project and repository.asks(source):
+        if project is not None and repository.asks(source):
             repository.write(project)
             made.add("project/.git")
         return frozenset(made)
@@ -216,8 +219,21 @@ class Bench:
         path.chmod(stat.S_IMODE(script.file.stat().st_mode) if mode is None else mode)
         return shlex.quote(str(path))
 
-    def _copied(self, project: Path) -> Path:
-        target = self.root / "project"
+    def project_of(self, script: Script) -> Path | None:
+        """The copy of the project that a handler's settings belong to; None: it gets a new one at each start."""
+        return None if script.project is None else self._copy(script.project)
+
+    def bundle_of(self, script: Script) -> Path | None:
+        """The copy of the plugin that a handler belongs to."""
+        return None if script.bundle is None else self._copy(script.bundle)
+
+    def _copy(self, folder: Path) -> Path:
+        with self._lock:
+            if folder not in self._copies:
+                self._copies[folder] = self._copied(folder, self.root / f"copied{len(self._copies)}" / "project")
+            return self._copies[folder]
+
+    def _copied(self, project: Path, target: Path) -> Path:
         files, size = 0, 0
         for folder, names, found in os.walk(project):
             names[:] = [name for name in names if name not in NOT_COPIED]
@@ -231,8 +247,8 @@ class Bench:
         if whole:
             shutil.copytree(project, target, symlinks=True, ignore=ignore, ignore_dangling_symlinks=True)
         else:
-            target.mkdir()
-            for name in (".claude", ".codex", ".gemini", ".lecode", "hooks", "scripts"):
+            target.mkdir(parents=True)
+            for name in (".claude", ".claude-plugin", ".codex", ".gemini", ".lecode", "hooks", "scripts"):
                 if (project / name).is_dir():
                     shutil.copytree(project / name, target / name, symlinks=True, ignore=ignore, ignore_dangling_symlinks=True)
         if (project / ".git").exists():

@@ -70,13 +70,15 @@ def run(options: argparse.Namespace) -> int:
         for stream in streams:
             results.write(footer, stream)
         if not options.json:
+            if meant.left_out():
+                print("\n" + "\n".join(meant.left_out()))
             print(f"\n{report.last_line(footer)}")
     return exit_code(reports)
 
 
 def proved(meant: asking.Asked, scripts: list[Script], *, portable: bool = False) -> Iterator[certify.HookReport]:
     """One report for each script, as it is done."""
-    with opened(scripts) as (bench, reader):
+    with opened() as (bench, reader):
         asking.must_be_drivable(scripts, reader)
         for script in scripts:
             refuse, accept = meant.canaries(script)
@@ -102,7 +104,7 @@ def update(meant: asking.Asked, scripts: list[Script]) -> int:
     if found is None:
         raise UsageError("--update needs a policy file", "name it: --policy guard.yaml")
     made: dict[str, updating.Change] = {}
-    with opened(scripts) as (bench, reader):
+    with opened() as (bench, reader):
         for script in scripts:
             probe = Probe(script, bench, reader)
             for change in updating.changes(found, probe, scripts):
@@ -114,12 +116,11 @@ def update(meant: asking.Asked, scripts: list[Script]) -> int:
 
 
 @contextmanager
-def opened(scripts: list[Script]) -> Iterator[tuple[Bench, Reader]]:
-    """A bench for these scripts, with their project, and a reader of answers; all is cleaned up behind."""
+def opened() -> Iterator[tuple[Bench, Reader]]:
+    """A bench and a reader of answers; all is cleaned up behind."""
     reaper = Reaper()
     try:
-        project = next((script.project for script in scripts if script.project is not None), None)
-        with Bench(project=project, reaper=reaper) as bench, Reader(reaper, bench.folder("reader")) as reader:
+        with Bench(reaper=reaper) as bench, Reader(reaper, bench.folder("reader")) as reader:
             yield bench, reader
     finally:
         reaper.close()

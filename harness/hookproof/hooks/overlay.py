@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 from collections.abc import Sequence
@@ -68,9 +69,9 @@ def _command(probe: Probe) -> str:
     script = probe.script
     if script.form == "shell":
         return f"/bin/sh -c {shlex.quote(script.command)}"
-    return '"$CLAUDE_PROJECT_DIR"'.join(
-        shlex.quote(part) if part else "" for part in script.command.split("${CLAUDE_PROJECT_DIR}")
-    )
+    # every second part is the name of a variable
+    parts = re.split(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)\}", script.command)
+    return "".join(f'"${part}"' if number % 2 else shlex.quote(part) if part else "" for number, part in enumerate(parts))
 
 
 def _places(probe: Probe) -> list[Path]:

@@ -93,7 +93,7 @@ class HookProof:
         self._changed = threading.Condition()
         self._stack = ExitStack()
         self._stream: TextIO | None = None
-        self._bench, self._reader = self._stack.enter_context(command.opened(self.scripts))
+        self._bench, self._reader = self._stack.enter_context(command.opened())
         config.add_cleanup(self._stack.close)
         self._reader.events(self.meant.dialect)  # an unknown dialect is told before anything is fired
         asking.must_be_drivable(self.scripts, self._reader)
@@ -107,7 +107,7 @@ class HookProof:
         """What is put to the proof."""
         names = ", ".join(script.where for script in self.scripts[:5])
         more = f" and {len(self.scripts) - 5} more" if len(self.scripts) > 5 else ""
-        return [f"hookproof: {len(self.names)} checks of {names}{more}, {self.meant.dialect}"]
+        return [f"hookproof: {len(self.names)} checks of {names}{more}, {self.meant.dialect}", *self.meant.left_out()]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:

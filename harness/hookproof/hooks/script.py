@@ -68,15 +68,26 @@ class Script:
     """Where in it: /hooks/PreToolUse/0/hooks/0."""
     project: Path | None = None
     """The project that the settings belong to."""
+    bundle: Path | None = None
+    """The folder of the plugin that the settings belong to, in place of a project."""
+    switched_off: bool = False
+    """Whether the settings say that no hook runs."""
+    background: bool = False
+    """Whether the settings say that nobody waits for its answer."""
     event_given: bool = True
     """False: nobody named the event, it was guessed from the script's words."""
 
-    def argv(self, project: str = "", command: str | None = None) -> list[str]:
-        """What is started; `project` stands for ${CLAUDE_PROJECT_DIR} in the exec form, `command` for another command line."""
+    def argv(self, project: str = "", command: str | None = None, bundle: str = "") -> list[str]:
+        """What is started.
+
+        In the exec form `project` stands for ${CLAUDE_PROJECT_DIR}, `bundle` for ${CLAUDE_PLUGIN_ROOT}; `command` is
+        another command line.
+        """
         text = self.command if command is None else command
         if self.form == "shell":
             return ["/bin/sh", "-c", text]
-        return [word.replace("${CLAUDE_PROJECT_DIR}", project) for word in (text, *self.args)]
+        values = {"${CLAUDE_PROJECT_DIR}": project, "${CLAUDE_PLUGIN_ROOT}": bundle}
+        return [_replaced(word, values) for word in (text, *self.args)]
 
     @property
     def source(self) -> str:
@@ -142,17 +153,9 @@ def from_settings(path: str | Path, dialect: str = NEWEST, *, base: Path | None 
 
     Raises UsageError for a file that is not there, or in which nothing can be found.
     """
-    file = Path(os.path.abspath((base or Path.cwd()) / os.path.expanduser(str(path))))
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: the settings cannot be read: {error.strerror}", "name a settings file") from None
-    text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
-    content = _toml(text, path) if file.suffix == ".toml" else _json(text, path)
-    hooks = content.get("hooks", content)
-    if not isinstance(hooks, dict):
-        raise UsageError(f'{path}: "hooks" is no table of events', "each event has a list of groups, each with a list of hooks")
+    file, text, content, hooks = _read(path, base)
     folder = file.parent
+    bundle = folder.parent if dialect.startswith("claude-code") and _of_plugin(file) else None
     project = folder.parent if folder.name.startswith(".") else folder
     # the same command may stand there twice: each takes the next place of its text
     places: dict[str, int] = {}
@@ -181,15 +184,50 @@ def from_settings(path: str | Path, dialect: str = NEWEST, *, base: Path | None 
                     timeout_s=float(timeout) if isinstance(timeout, int | float) and not isinstance(timeout, bool) else None,
                     dialect=dialect,
                     origin=f"{path}:{text.count(chr(10), 0, max(at, 0)) + 1}",
-                    file=_file_in(command, tuple(args) if isinstance(args, list) else (), project),
+                    file=_file_in(command, tuple(args) if isinstance(args, list) else (), bundle or project),
                     settings=file,
                     pointer=pointer,
-                    project=project,
+                    project=project if bundle is None else None,
+                    bundle=bundle,
+                    switched_off=content.get("disableAllHooks") is True,
+                    background=fields.get("async") is True or fields.get("asyncRewake") is True,
                 )
             )
     if not found:
         raise UsageError(f"{path}: there is no command handler in it", 'a handler is {"type": "command", "command": "..."}')
     return found
+
+
+def without_program(path: str | Path, *, base: Path | None = None) -> list[str]:
+    """The handlers of a settings file that start no program, as type and place. Raises UsageError as `from_settings` does."""
+    *_, hooks = _read(path, base)
+    found = []
+    for event, groups in hooks.items():
+        for pointer, _, entry in _entries(groups, f"/hooks/{event}"):
+            if isinstance(entry, dict) and not isinstance(entry.get("command"), str):
+                kind = entry.get("type", "command")
+                found.append(f"{'no command' if kind == 'command' else kind} at {pointer}")
+    return found
+
+
+def _read(path: str | Path, base: Path | None) -> tuple[Path, str, dict[str, Any], dict[str, Any]]:
+    """A settings file, its text, what is in it, and the events in that."""
+    file = Path(os.path.abspath((base or Path.cwd()) / os.path.expanduser(str(path))))
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: the settings cannot be read: {error.strerror}", "name a settings file") from None
+    text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
+    content = _toml(text, path) if file.suffix == ".toml" else _json(text, path)
+    hooks = content.get("hooks", content)
+    if not isinstance(hooks, dict):
+        raise UsageError(f'{path}: "hooks" is no table of events', "each event has a list of groups, each with a list of hooks")
+    return file, text, content, hooks
+
+
+def _of_plugin(file: Path) -> bool:
+    """Whether a file is one in which a plugin has its hooks."""
+    return (file.parent.name, file.name) in (("hooks", "hooks.json"), (".claude-plugin", "plugin.json"))
 
 
 def _entries(groups: Any, pointer: str) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
@@ -242,8 +280,15 @@ def _file_in(command: str, args: tuple[Any, ...], project: Path) -> Path | None:
     return next((project / word for word in words if "." in word and (project / word).is_file()), None)
 
 
-def _filled(word: str, project: Path) -> str:
-    return word.replace("${CLAUDE_PROJECT_DIR}", str(project)).replace("$CLAUDE_PROJECT_DIR", str(project))
+def _filled(word: str, folder: Path) -> str:
+    names = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT")
+    return _replaced(word, {form % name: str(folder) for form in ("${%s}", "$%s") for name in names})
+
+
+def _replaced(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
 
 
 # ---- what cannot start ---------------------------------------------------------------------------

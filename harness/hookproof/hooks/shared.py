@@ -52,4 +52,4 @@ def shared_world(probe: Probe, name: str) -> SharedWorld:
     root = probe.bench.folder(name)
     for part in ("home", "tmp", "project"):
         (root / part).mkdir()
-    return SharedWorld(root, probe.bench.project or root / "project")
+    return SharedWorld(root, probe.bench.project_of(probe.script) or root / "project")

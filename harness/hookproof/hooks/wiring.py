@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from .. import protocol
 from ..errors import SubjectError, UsageError
 from .bench import HOME, PROJECT, Bench
@@ -74,8 +76,12 @@ class Wiring:
         project.mkdir()
         home.mkdir()
         journal = root / "journal"
-        place = project / PLACES.get(self._script.dialect.partition("/")[0], ".claude/settings.json")
-        place.parent.mkdir(parents=True)
+        place, plugins = project / PLACES.get(self._script.dialect.partition("/")[0], ".claude/settings.json"), []
+        if self._script.bundle is not None and self._script.settings is not None:
+            plugins = [str(root / "plugin")]
+            place = root / "plugin" / self._script.settings.relative_to(self._script.bundle)
+            _with_manifest(root / "plugin", self._script.bundle)
+        place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(self._rewired(journal), "utf-8")
         payload = json.loads(stimulus.data().replace(PROJECT, str(project).encode()).replace(HOME, str(home).encode()))
         payload.pop("hook_event_name", None)
@@ -83,7 +89,8 @@ class Wiring:
             id="wiring",
             dialect=self._script.dialect,
             world=protocol.World(str(root), str(project), str(home), str(project)),
-            settings=[protocol.Settings("project", str(place))],
+            settings=[] if plugins else [protocol.Settings("project", str(place))],
+            plugins=plugins or msgspec.UNSET,
             session=protocol.Session(str(payload.get("session_id", "00000000-0000-4000-8000-000000000001"))),
             steps=[protocol.Step(event=stimulus.event, fields=payload)],
         )
@@ -108,6 +115,14 @@ class Wiring:
         return json.dumps(_swapped(json.loads(text), "", self._script.pointer, _noting(journal)))
 
 
+def _with_manifest(folder: Path, bundle: Path) -> None:
+    """A plugin's folder with its own manifest, where it has one."""
+    manifest = bundle / ".claude-plugin" / "plugin.json"
+    if manifest.is_file():
+        (folder / ".claude-plugin").mkdir(parents=True)
+        (folder / ".claude-plugin" / "plugin.json").write_bytes(manifest.read_bytes())
+
+
 def _noting(journal: Path) -> str:
     return f"cat >/dev/null; echo started >>{shlex.quote(str(journal))}"
 
@@ -123,6 +138,8 @@ def _swapped(value: Any, here: str, pointer: str, noting: str) -> Any:
     made = {key: _swapped(item, f"{here}/{key}", pointer, noting) for key, item in value.items()}
     if isinstance(made.get("command"), str):
         text = noting if here == pointer else ":"
+        # whether it is waited for is another question: in the background it might be ended before it has noted its start
+        made = {key: item for key, item in made.items() if key not in ("async", "asyncRewake")}
         if isinstance(made.get("args"), list):
             made["command"], made["args"] = "/bin/sh", ["-c", text]
         else:

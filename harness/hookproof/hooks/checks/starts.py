@@ -119,14 +119,16 @@ def line_ends(probe: Probe) -> Iterable[Finding]:
 def path_with_blanks(probe: Probe) -> Iterable[Finding]:
     script = probe.script
     # a command line is written for one project: what its folder is called today counts, what it may be called is a remark
-    milder = script.settings is not None and " " not in str(script.project)
+    milder = script.settings is not None and " " not in str(script.bundle or script.project)
     if script.settings is not None:
-        if "CLAUDE_PROJECT_DIR" not in script.command or probe.bench.project is None:
+        name = "CLAUDE_PROJECT_DIR" if script.bundle is None else "CLAUDE_PLUGIN_ROOT"
+        copied = probe.bench.bundle_of(script) or probe.bench.project_of(script)
+        if name not in script.command or copied is None:
             raise NotApplicable("the command has no path that depends on the project")
-        spaced = probe.bench.root / "a project"
+        spaced = copied.parent / "a project"
         if not spaced.exists():
-            os.symlink(probe.bench.project, spaced)
-        how = How(env=(("CLAUDE_PROJECT_DIR", str(spaced)),))
+            os.symlink(copied, spaced)
+        how = How(env=((name, str(spaced)),))
     else:
         assert script.file is not None
         how = How(command=probe.bench.copy_of(script, f"a folder/{script.file.name}"))

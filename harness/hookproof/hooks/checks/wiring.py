@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from .. import stimuli
 from ..check import Finding, NotApplicable, Probe, check
 from ..script import Script
+from ..search import Shot
 from ..seeds import named
 from ..stimuli import Stimulus
 from ..wiring import Wiring
+from .answers import HELD
 
 FAMILY = "wiring"
+TOOLS_OF_ALL = ("Bash", "Write", "Edit", "Read", "MultiEdit", "NotebookEdit")
 DAYS_S = 1000.0
 """A limit of this many seconds or more was meant in milliseconds."""
 
@@ -54,7 +57,8 @@ def occasions(probe: Probe) -> list[Stimulus]:
 def _way(script: Script) -> str:
     """What stands between an event and the handler, in words."""
     on = f"matcher {script.matcher!r}" if script.matcher is not None else "no matcher"
-    return f"{on}, if {script.condition!r}" if script.condition else on
+    off = ", and disableAllHooks is true" if script.switched_off else ""
+    return f"{on}, if {script.condition!r}{off}" if script.condition else f"{on}{off}"
 
 
 @check(
@@ -126,9 +130,31 @@ def reaches_what_it_refuses(probe: Probe) -> Iterable[Finding]:
             f"the script refuses {missed[0].stimulus.id}, but the settings let no such thing come to it ({_way(probe.script)})",
             shot=missed[0],
         )
-    elif missed:
+    elif missed := [shot for shot in missed if _meant(probe, shot)]:
         names = ", ".join(dict.fromkeys(str(shot.stimulus.tool) for shot in missed))
         yield Finding(f"the script also refuses calls of {names}, which do not reach it", severity="may", shot=missed[0])
+
+
+def _meant(probe: Probe, shot: Shot) -> bool:
+    """Whether a script that refuses this call means to: many look for their words in all that they are given."""
+    tool = str(shot.stimulus.tool)
+    ordinary = not shot.stimulus.id.startswith("own/content") and tool in TOOLS_OF_ALL
+    return ordinary or tool in probe.source
+
+
+@check(
+    "answer-awaited",
+    family=FAMILY,
+    title="The agent waits for a guard's answer.",
+    consequence="{dialect} starts it and goes on at once: what it refuses has run before it is read",
+    remedy='take "async" out: only what needs no answer may run in the background',
+    kinds=("guard",),
+    events=HELD,
+    needs=("settings",),
+)
+def answer_awaited(probe: Probe) -> Iterable[Finding]:
+    if probe.script.background:
+        yield Finding("the handler runs in the background", "it is waited for", probe.canaries.refused)
 
 
 @check(
