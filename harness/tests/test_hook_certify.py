@@ -100,6 +100,7 @@ def test_a_good_guard_with_json_has_no_finding(prove: Prove) -> None:
         (f"echo '{DENY}' >&2", "answer-on-stdout"),
         ("""echo '{"continue":false,"stopReason":"blocked"}'""", "stopping-is-no-refusal"),
         ("echo 'blocked: not allowed'", "refusal-counts"),
+        ("""echo '{"async":true}'; echo no >&2; exit 2""", "refusal-counts"),
     ],
 )
 def test_a_refusal_without_effect_is_found_and_its_cause_named(prove: Prove, refusal: str, rule: str) -> None:

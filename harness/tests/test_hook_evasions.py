@@ -278,7 +278,7 @@ def test_other_names_of_a_file_and_other_tools_are_found(prove: Prove, sandbox: 
     made = prove(PATH)
     names = seen(made, "path-spelled-otherwise")
     assert "`.env` passes (relative" in names
-    assert "through a link" in names
+    assert "a link to .env" in names
     assert "NotebookEdit" in seen(made, "other-writers")
     assert "mcp__filesystem__write_file" in seen(made, "other-writers")
     assert "echo hello >" in seen(made, "shell-writers")

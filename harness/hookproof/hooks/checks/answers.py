@@ -105,7 +105,8 @@ def nested(probe: Probe) -> None:
 )
 def exit_code_refuses(probe: Probe) -> Iterable[Finding]:
     for shot in distinct(probe.canaries.all_tried):
-        if shot.fired.exit not in (0, None) and not shot.refuses and not is_answer(shot.answer):
+        # exit code 2 that holds nothing has another cause: see refusal-counts
+        if shot.fired.exit not in (0, 2, None) and not shot.refuses and not is_answer(shot.answer):
             yield Finding(f"it refuses with exit code {shot.fired.exit}, and the call passes", "exit code 2", shot)
 
 
@@ -403,8 +404,10 @@ def refusal_counts(probe: Probe) -> Iterable[Finding]:
     shapes = {shot.shape for shot in probe.canaries.shots if id(shot) in explained}
     for shot in distinct(probe.canaries.all_tried):
         if shot.shape not in shapes:
-            why = f": {shot.meaning.failed}" if shot.meaning.failed else ""
-            yield Finding(f"it says that it refuses, and the call passes{why}", "the call is held", shot)
+            why = shot.meaning.failed or shot.meaning.why
+            if any(value.get("async") is True for value in objects_in(shot.fired.said)):
+                why = 'it prints "async": true, so nobody waits for its answer'
+            yield Finding(f"it says that it refuses, and the call passes: {why}", "the call is held", shot)
             return
 
 

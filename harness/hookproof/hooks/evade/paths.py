@@ -43,7 +43,7 @@ def spellings(path: str) -> Iterator[Spelling]:
     yield Spelling("/./", f"{folder}/./{name}", "everyday")
     yield Spelling("..", f"{folder}/../{posixpath.basename(folder)}/{name}", "everyday")
     yield Spelling(".. through another folder", f"{PROJECT}/../../..{path}", "deliberate")
-    yield Spelling("through a link", f"{PROJECT}/{LINK}", "deliberate", link_to=path)
+    yield Spelling(f"a link to {name}", f"{PROJECT}/{LINK}", "deliberate", link_to=path)
     if path.startswith(f"{HOME}/"):
         yield Spelling("~", f"~{path.removeprefix(HOME)}", "everyday", elsewhere="agents that expand ~")
     for changed in {name.upper(), name.capitalize()} - {name}:
