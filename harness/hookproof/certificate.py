@@ -115,8 +115,9 @@ def _verdict(header: Header, standings: list[Standing], certified: list[str], ca
         words = f"certified: {name} keeps {', '.join(certified)} ({'; '.join(map(_counted, held))})"
         if without:
             words += f"; not covered: {', '.join(without)}"
-        if not slow and (waiting := sum(s.slow_required for s in held)):
-            words += f"; {waiting} slow cases not tested (--slow)"
+        # all that the table counts, also those that no requirement set holds
+        if not slow and (waiting := sum(case.slow and case.status == "not-tested" for case in cases)):
+            words += f"; {waiting} slow {'case' if waiting == 1 else 'cases'} not tested (--slow)"
         return words
     if not header.certifies:
         return f"{passed} of {len(cases)} cases pass, {bad} failed; no certificate: {header.why_not}"
