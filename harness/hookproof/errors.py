@@ -22,7 +22,8 @@ from __future__ import annotations
 class HookproofError(Exception):
     """The base of all errors raised on purpose.
 
-    `hint` is what to try next, in one sentence; the message says what was wrong and where.
+    `hint` is what to try next, in one sentence; the message says what was wrong and where. A command to paste
+    stands in a line of its own, behind four blanks.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:

@@ -171,7 +171,7 @@ class Proving:
         path = counterexample.write(folder, job.relation, job.ground, found.pair, who)
         result.note = "\n".join(lines)
         result.hint = (
-            f"to see just this again:\nhookproof replay {shlex.quote(str(path))} --runner {shlex.quote(self.runner_value)}"
+            f"to see just this again:\n    hookproof replay {shlex.quote(str(path))} --runner {shlex.quote(self.runner_value)}"
         )
 
 

@@ -61,6 +61,7 @@ class CaseResult(Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag
     note: str = ""
     """Why it was not tested, is not applicable, or what kind of error it was."""
     hint: str = ""
+    """What to do; a line behind four blanks is a command, to be shown in one line."""
     said: str = ""
     """What the runner printed instead of an answer, to the letter (cut)."""
     complained: str = ""

@@ -101,7 +101,7 @@ def explain(argv: Sequence[str], error: OSError) -> CannotStart:
         if first.endswith(b"\r"):
             return CannotStart(
                 f"{path}: its first line ends with a carriage return, which the system takes for a part of the name",
-                f"save it with LF line ends: sed -i 's/\\r$//' {shlex.quote(str(path))}",
+                f"save it with LF line ends:\n    sed -i 's/\\r$//' {shlex.quote(str(path))}",
             )
         if words and not Path(words[0]).exists():
             return CannotStart(

@@ -319,7 +319,7 @@ class Subject:
         if last:
             raise Died(
                 f"the runner {_ending(code)} without an answer to {what}; its last line on stderr: {last!r}",
-                f"""try it by hand: echo '{{"op":"hello","protocol":1}}' | {self.spec.shown}""",
+                f"""try it by hand:\n    echo '{{"op":"hello","protocol":1}}' | {self.spec.shown}""",
                 complained=complained,
             )
         silent = "it ended with 0 and said nothing; " if code == 0 else "it said nothing on stderr either; "

@@ -58,6 +58,14 @@ def test_an_error_shows_what_the_runner_printed_to_the_letter() -> None:
     assert "    | Traceback\n    |   boom" in text
 
 
+def test_a_command_to_paste_stands_in_one_line_however_long_it_is() -> None:
+    command = f"hookproof replay '/tmp/{'a long folder/' * 12}x.json' --runner './my runner --flag'"
+    text = terminal.failure(case("fail", hint=f"to see just this again:\n    {command}"))
+    assert f"      {command}\n" in text
+    smoke = terminal.smoke([case("error", note="no answer", hint=f"by hand:\n    {command}")])
+    assert smoke == f"smoke: wired wrongly: no answer; hint: by hand: {command}"
+
+
 def test_our_own_fault_is_not_laid_at_the_runners_door() -> None:
     assert "says nothing about the runner" in terminal.failure(case("harness-error", note="disk full"))
 

@@ -152,7 +152,8 @@ def smoke(cases: Sequence[CaseResult]) -> str:
         return f"smoke: hookproof itself failed: {_first_note(bad, 'harness-error')}"
     if any(case.status == "error" for case in bad):
         erring = next(case for case in bad if case.status == "error")
-        return printable(f"smoke: wired wrongly: {erring.note}" + (f"; hint: {erring.hint}" if erring.hint else ""))
+        hint = erring.hint.replace("\n    ", " ")
+        return printable(f"smoke: wired wrongly: {erring.note}" + (f"; hint: {hint}" if hint else ""))
     if bad and not any(case.timeline for case in cases):
         return (
             "smoke: wired wrongly: no handler and no tool was ever started; "
@@ -218,6 +219,9 @@ def _quoted(text: str) -> list[str]:
 def _wrapped(text: str, indent: str, hang: int = 0) -> list[str]:
     wrapped: list[str] = []
     for line in text.splitlines() or [""]:
+        if line.startswith("    "):  # a command: it is pasted as it stands
+            wrapped.append(indent + line)
+            continue
         wrapped += textwrap.wrap(
             line, WIDTH, initial_indent=indent, subsequent_indent=indent + " " * hang, break_on_hyphens=False
         ) or [indent]
