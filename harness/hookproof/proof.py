@@ -315,7 +315,7 @@ class Proof:
         status = int(session.exitstatus)
         empty = status == pytest.ExitCode.NO_TESTS_COLLECTED
         if status in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            session.exitstatus = self._finish(status)
+            session.exitstatus = self._finish(status, session.testsfailed)
         result = yield
         if empty:
             self._refuse_empty_run()
@@ -328,7 +328,8 @@ class Proof:
         if "hypothesis" not in sys.modules and plugins.hasplugin("hypothesispytest"):
             plugins.unregister(name="hypothesispytest")
 
-    def _finish(self, status: int) -> int:
+    def _finish(self, status: int, failed: int) -> int:
+        """The exit code of a run that came to its end; `failed` counts all its failed tests."""
         cases = self.cases
         if self.compared and not self.expected:
             return status
@@ -343,7 +344,10 @@ class Proof:
             known.write(self.write_known, failures)
         # a selection leaves cases out on purpose: an entry for one of those is not wrong
         self.account = self.known.account(cases, whole=not self.selects and len(cases) == self.engine.header.cases)
-        unexcused = any(case.status in BAD and not self.account.covers(case) for case in cases)
+        unexcused = [case.status for case in cases if case.status in BAD and not self.account.covers(case)]
+        if unexcused.count("harness-error") == max(failed, len(unexcused), 1) and not self.account.wrong():
+            # our own fault is no finding about the subject
+            return pytest.ExitCode.INTERNAL_ERROR
         tested = any(case.status not in ("not-tested", "not-applicable") for case in cases)
         if status or unexcused or self.account.wrong() or not tested:
             return pytest.ExitCode.TESTS_FAILED

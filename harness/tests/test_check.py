@@ -100,3 +100,39 @@ def test_a_runner_that_kills_the_group_of_its_parent_is_told_with_the_signal(tmp
     assert "the process of this run was ended by SIGKILL" in ran.stderr
     assert "cut short after" in ran.stderr
     assert "test session starts" not in ran.stderr
+
+
+OWN_CASE = """\
+format: 1
+dialect: lecode
+family: mine
+rules:
+  lecode-mine: {level: must, text: A tool that nobody refuses runs., source: {document: mine, section: one}}
+cases:
+  - id: lecode/mine/x
+    rule: lecode-mine
+    why: Its settings have a scope that lecode does not know, which is a mistake of whoever wrote it.
+    settings: [{scope: local, text: ''}]
+    call: {tool: bash, input: {command: ls}}
+    expect: {tool_runs: 1}
+    killed_by: [always-deny]
+"""
+
+
+def test_a_run_in_which_only_hookproof_failed_ends_with_2_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.yaml").write_text(OWN_CASE)
+    ran = check(tmp_path, "--runner=reference", "--dialect=lecode", "--cases=mine", "--case=lecode/mine/x")
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "lecode has no settings file of scope local" in ran.stdout
+    assert "hookproof itself failed in 1 case, which says nothing about the subject" in ran.stdout
+
+
+def test_a_finding_beside_our_own_fault_is_still_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    wrong = OWN_CASE.replace("scope: local", "scope: project").replace("tool_runs: 1", "tool_runs: 2")
+    second = wrong.partition("cases:\n")[2].replace("mine/x", "mine/y")
+    (tmp_path / "mine" / "mine.yaml").write_text(OWN_CASE + second)
+    ran = check(tmp_path, "--runner=reference", "--dialect=lecode", "--cases=mine", "--family=mine")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "hookproof itself failed in 1 case" in ran.stdout

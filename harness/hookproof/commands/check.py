@@ -72,7 +72,7 @@ def _hook_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit code 0: nothing bad, 1: findings, 2: it could not be done, or was cut short."""
+    """Exit code 0: nothing bad, 1: findings, 2: it could not be done, was cut short, or only hookproof itself failed."""
     hooks_named = options.hook or options.settings
     named = [f"--{name}" for name in ("runner", "gate") if getattr(options, name)] + ["--hook"] * bool(hooks_named)
     if len(named) > 1:

@@ -138,6 +138,8 @@ def last_line(footer: Footer, cases: Sequence[CaseResult], excused: int = 0) -> 
     words = footer.verdict
     if excused:
         words += f"; {excused} of the failures {'is' if excused == 1 else 'are'} known"
+    if own := sum(case.status == "harness-error" for case in cases):
+        words += f"; hookproof itself failed in {_cases(own)}, which {'says' if own == 1 else 'say'} nothing about the subject"
     if cases and not any(case.status in ("pass", "warn") or case.status in BAD for case in cases):
         words += "; nothing was tested, so nothing is proved"
     return printable(words)
