@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from . import __version__
 from .errors import HookproofError, UsageError
@@ -25,12 +26,36 @@ COMMANDS: dict[str, str] = {
     "faults": "plant each known fault in the reference and see the cases catch it",
 }
 """Name -> what it is for; each is the module of that name in `commands`."""
+GIVEN = "values given so far"
+
+
+class Once(argparse.Action):
+    """An option with one value: a second one is refused, where argparse would forget the first without a word."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        """Store it."""
+        given: dict[str, Any] = namespace.__dict__.setdefault(GIVEN, {})
+        if option_string is not None and self.dest in given:
+            parser.error(f"{option_string} is given twice, as {given[self.dest]} and as {values}: give one of them")
+        given[self.dest] = values
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """Of the command, and of all its subcommands."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        for name in (None, "store"):
+            self.register("action", name, Once)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Exit code 0: well, 1: findings, 2: it could not be done."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(prog="hookproof", description="Proves what a hook system really does.")
+    parser = Parser(prog="hookproof", description="Proves what a hook system really does.")
     parser.add_argument("--version", action="version", version=f"hookproof {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     chosen = next((word for word in words if not word.startswith("-")), None)

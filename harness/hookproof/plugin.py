@@ -125,8 +125,9 @@ def pytest_load_initial_conftests(
     from . import suite
 
     args[:] = words
-    early_config.stash[SUITE] = conformance = suite.conformance()
     invocation, _ = spelled_out(early_config.invocation_params.args)
+    _refuse_twice(invocation)
+    early_config.stash[SUITE] = conformance = suite.conformance()
     ours = not _parsed(early_config, parser, invocation).file_or_dir
     if ours:
         # what is left of paths comes from the user's addopts: it was meant for their own tests
@@ -144,6 +145,24 @@ def pytest_load_initial_conftests(
     if early_config.known_args_namespace.help:
         _offer_bare_names(parser)
     return result
+
+
+def _refuse_twice(words: Sequence[str]) -> None:
+    """An option with one value is given once on a command line; one in addopts may be overruled there."""
+    single = {f"--hookproof-{option.name}": option for option in OPTIONS if option.metavar is not None and not option.repeatable}
+    given: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            return
+        if name not in single:
+            continue
+        value = value if equals else next(rest, "")
+        if name in given:
+            bare = f"--{single[name].name}"
+            raise pytest.UsageError(f"{bare} is given twice, as {given[name]} and as {value}: give one of them")
+        given[name] = value
 
 
 def _parsed(config: pytest.Config, parser: pytest.Parser, args: Sequence[str]) -> argparse.Namespace:

@@ -19,7 +19,7 @@ ROOTS = [str(Path(module.__file__ or "").parents[1]) for module in (hookproof, h
 THIRD_PARTY = str(Path(msgspec.__file__).parents[1])
 RUNNER = f"""#!{sys.executable}
 import json, os, sys, time
-sys.path += {[ROOTS[1], THIRD_PARTY]!r}
+sys.path[:0] = {[ROOTS[1], THIRD_PARTY]!r}
 from hookproof_reference import __main__ as reference
 for line in sys.stdin.buffer:
     answer = reference.answer(line)

@@ -62,8 +62,11 @@ def test_the_stream_is_printed_whole_and_kept_whole(tmp_path: Path) -> None:
         (["--runner=reference", "--case=lecode/veto/second-denise"], "lecode/veto/second-denies"),
         (["--runner=reference", "--known=none.txt"], "--write-known"),
         (["--runner=reference", "--results=no/such/folder"], "cannot be written"),
+        (["--runner=reference", "--runner=./x"], "--runner is given twice, as reference and as ./x"),
+        (["--gate=lint", "--gate=./x"], "--gate is given twice, as lint and as ./x"),
+        (["--hook=./x", "--event=Stop", "--event=PreToolUse"], "--event is given twice, as Stop and as PreToolUse"),
     ],
-    ids=["no-runner", "no-case", "no-known-file", "no-folder"],
+    ids=["no-runner", "no-case", "no-known-file", "no-folder", "two-runners", "two-gates", "two-events"],
 )
 def test_what_could_not_be_done_ends_with_2_and_says_why(tmp_path: Path, words: list[str], said: str) -> None:
     ran = check(tmp_path, *words)

@@ -31,7 +31,7 @@ ENVIRONMENT = {
 COMMAND = [sys.executable, "-P", "-m", "pytest", "-p", "hookproof.plugin"]
 FORGETFUL = f"""#!{sys.executable}
 import sys
-sys.path += {[ROOTS[1], THIRD_PARTY]!r}
+sys.path[:0] = {[ROOTS[1], THIRD_PARTY]!r}
 from hookproof_reference import __main__, merging
 merge = merging.merge
 merging.merge = lambda answers, *rest, **more: merge(answers[:1], *rest, **more)
@@ -312,3 +312,31 @@ def test_a_known_failure_that_passes_fails_the_run(tmp_path: Path, prove: Prove)
     assert ran.returncode == 1
     assert f"{tmp_path / 'known.txt'}:1" in ran.stdout
     assert "stale" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--runner=reference", "--runner", "./other"],
+        ["--runner=reference", "--hookproof-runner=./other"],
+        ["--hookproof-runner", "reference", "--hookproof-runner", "./other"],
+    ],
+    ids=["bare", "mixed", "long"],
+)
+def test_a_second_runner_is_refused_and_does_not_win_in_silence(prove: Prove, words: list[str]) -> None:
+    ran = prove(*words)
+    assert ran.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--runner is given twice, as reference and as ./other: give one of them" in ran.stderr
+
+
+def test_every_option_with_one_value_is_given_once(prove: Prove) -> None:
+    for name in ("gate", "results", "assume", "known", "policy"):
+        ran = prove(f"--{name}=a", f"--{name}=b", *([] if name == "gate" else ["--runner=reference"]))
+        assert ran.returncode == pytest.ExitCode.USAGE_ERROR
+        assert f"--{name} is given twice, as a and as b" in ran.stderr
+
+
+def test_a_runner_in_the_ini_is_overruled_by_the_command_line(tmp_path: Path, prove: Prove) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --hookproof-runner=./nobody\n")
+    ran = prove("--runner=reference", "--smoke")
+    assert ran.returncode == 0, ran.stdout + ran.stderr

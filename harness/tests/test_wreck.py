@@ -17,7 +17,7 @@ ROOT = str(Path(hookproof_reference.__file__ or "").parents[1])
 THIRD_PARTY = str(Path(msgspec.__file__).parents[1])
 RUNNER = f"""#!{sys.executable}
 import json, os, shutil, sys
-sys.path += {[ROOT, THIRD_PARTY]!r}
+sys.path[:0] = {[ROOT, THIRD_PARTY]!r}
 from hookproof_reference import __main__ as reference
 for line in sys.stdin.buffer:
     root = json.loads(line).get("world", {{}}).get("root")
