@@ -96,10 +96,12 @@ def choose(hello: HelloAnswer, options: Options) -> list[Chosen]:
     """The dialects to judge, of those that the runner declares.
 
     Raises DialectError when it declares only versions that the suite does not know (and none is assumed),
-    UsageError when it declares none of the dialects that were asked for.
+    UsageError when it declares none of the dialects that were asked for, or the assumed version is none of theirs.
     """
     wanted = [(name, dialects.resolve(name)[1] if "/" in name else None) for name in options.dialects]
     names = [(dialects.split(name)[0] if version else dialects.resolve(name)[0], version) for name, version in wanted]
+    if options.assume is not None:
+        _refuse_unknown(options.assume, [n for n in hello.dialects if not names or dialects.split(n)[0] in dict(names)])
     chosen: list[Chosen] = []
     unknown: DialectError | None = None
     for asked in dict.fromkeys(hello.dialects):
@@ -109,7 +111,7 @@ def choose(hello: HelloAnswer, options: Options) -> list[Chosen]:
         try:
             chosen.append(Chosen(asked, *dialects.resolve(asked)))
         except DialectError as error:
-            if options.assume is not None and name in dialects.KNOWN:
+            if options.assume is not None and options.assume in dialects.KNOWN.get(name, ()):
                 chosen.append(Chosen(asked, *dialects.resolve(f"{name}/{options.assume}")))
             else:
                 unknown = error
@@ -122,6 +124,13 @@ def choose(hello: HelloAnswer, options: Options) -> list[Chosen]:
         f"the runner declares {', '.join(hello.dialects)}, not {', '.join(options.dialects)}",
         "ask for a dialect that its hello declares",
     )
+
+
+def _refuse_unknown(assumed: str, declared: Sequence[str]) -> None:
+    known = {name: dialects.KNOWN[name] for name, _ in map(dialects.split, declared) if name in dialects.KNOWN}
+    if known and not any(assumed in versions for versions in known.values()):
+        listed = "; ".join(f"{name} {', '.join(versions)}" for name, versions in known.items())
+        raise UsageError(f"--assume {assumed}: the suite does not know this version of {', '.join(known)}", f"it knows {listed}")
 
 
 def select(catalog: Catalog, chosen: Sequence[Chosen], hello: HelloAnswer, options: Options) -> list[Job]:
