@@ -44,6 +44,14 @@ class Moment(Struct, omit_defaults=True):
     at: float | None = None
 
 
+class Given(Struct):
+    """Something that the runner was given with a case; the folder of the case is written WORLD in it, the request's id ID."""
+
+    what: str
+    """A settings file by its scope and path, or the request."""
+    text: str
+
+
 class CaseResult(Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="case"):
     """What became of one case in one dialect."""
 
@@ -67,6 +75,8 @@ class CaseResult(Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag
     complained: str = ""
     """The end of the runner's stderr; shown, never judged."""
     timeline: list[Moment] = []
+    given: list[Given] = []
+    """Settings files and request of a case that did not end well."""
     rerun: str = ""
     """The command that runs just this case."""
     seconds: float = 0.0

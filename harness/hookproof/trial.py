@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import applicability, judge, ledger, wreck
+from . import applicability, judge, ledger, protocol, wreck
 from .cases import Case
 from .catalog import Entry
 from .dialects import Dialect
@@ -17,10 +17,12 @@ from .layout import World, clear_away, lay_out
 from .liveness import Liveness
 from .probe import ProbeKit, has_room
 from .protocol import HelloAnswer, RunAnswer
-from .results import CaseResult, Check, Moment, Status
+from .results import BAD, CaseResult, Check, Given, Moment, Status
 from .selection import Job
 from .subject import Reply, Subject
 
+KEPT_CHARS = 20_000
+"""How much of a settings file or a request is kept with a result that is not well."""
 ANSWER_LIMIT = 10.0
 """Seconds that a runner has for an answer beyond what the case's own probes sleep."""
 
@@ -119,11 +121,36 @@ def _ask(
             seen = _record(entry, dialect, world, reply, alive, bench, result)
             if witness is not None:
                 witness(world, seen, reply.answer, result)
+        if result.status in (*BAD, "warn"):
+            result.given = _given(world)
+    except (SubjectError, HarnessError):
+        result.given = _given(world)
+        raise
     finally:
         try:
             subject.settle()
         finally:
             clear_away(world, bench.kit)
+
+
+def _given(world: World) -> list[Given]:
+    """What the runner was given, as far as it still stands."""
+    given = []
+    for settings in world.request.settings:
+        with suppress(OSError):
+            text = Path(settings.path).read_bytes().decode("utf-8", "replace")
+            given.append(Given(f"{settings.scope} settings {settings.path}", text))
+    given.append(Given("request", protocol.encode(world.request).decode("ascii")))
+    for each in given:
+        # what is chance in them tells nobody anything
+        for name, word in ((str(world.root), "WORLD"), (world.request.id, "ID")):
+            each.what, each.text = each.what.replace(name, word), each.text.replace(name, word)
+        each.text = _cut(each.text.strip())
+    return given
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= KEPT_CHARS else f"{text[:KEPT_CHARS]}... ({len(text)} characters)"
 
 
 def _record(

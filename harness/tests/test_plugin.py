@@ -340,3 +340,15 @@ def test_a_runner_in_the_ini_is_overruled_by_the_command_line(tmp_path: Path, pr
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --hookproof-runner=./nobody\n")
     ran = prove("--runner=reference", "--smoke")
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_what_a_failing_case_was_given_is_kept_and_shown(tmp_path: Path, prove: Prove) -> None:
+    value = forgetful(tmp_path)
+    ran = prove(f"--runner={value}", f"--case={SECOND_DENIES}", "--case=lecode/veto/deny-blocks", "--results=out.jsonl")
+    given = {case.id: case.given for case in results.read(tmp_path / "out.jsonl").cases}
+    assert given["lecode/veto/deny-blocks"] == []
+    settings, request = given[SECOND_DENIES]
+    assert settings.what == "project settings WORLD/project/.lecode/config.toml"
+    assert settings.text == '[hooks]\nPreToolUse = ["WORLD/p/h1", "WORLD/p/h2", "WORLD/p/h3"]'
+    assert json.loads(request.text)["world"]["root"] == "WORLD"
+    assert 'PreToolUse = ["WORLD/p/h1", "WORLD/p/h2", "WORLD/p/h3"]' in ran.stdout

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from hookproof.results import CaseResult, Check, Footer, Header, Moment, Status
+from hookproof.results import CaseResult, Check, Footer, Given, Header, Moment, Status
 from hookproof.views import junit, terminal
 
 
@@ -56,6 +57,29 @@ def test_an_error_shows_what_the_runner_printed_to_the_letter() -> None:
     text = terminal.failure(case("error", error_kind="NotProtocol", note="no JSON", said="Traceback\n  boom"))
     assert "could not be judged (NotProtocol)" in text
     assert "    | Traceback\n    |   boom" in text
+
+
+def test_a_failure_shows_the_settings_and_the_request() -> None:
+    request = {
+        "op": "run",
+        "id": "r1",
+        "world": {"root": "WORLD"},
+        "permission": {"verdict": "allow"},
+        "steps": [{"prompt": "hi"}],
+    }
+    toml = '[hooks]\nPreToolUse = ["WORLD/p/h1"]'
+    text = terminal.failure(
+        case("fail", given=[Given("project settings WORLD/config.toml", toml), Given("request", json.dumps(request, indent=2))])
+    )
+    assert "    project settings WORLD/config.toml\n      | [hooks]\n      | PreToolUse" in text
+    assert '    request\n      | {"permission": {"verdict": "allow"}, "steps": [{"prompt": "hi"}]}\n' in text
+    assert "cut;" not in text
+
+
+def test_what_is_long_is_cut_and_it_is_said_how_to_see_it_whole() -> None:
+    text = terminal.failure(case("fail", given=[Given("request", json.dumps({"steps": ["x" * 5000]}))]))
+    assert len(text) < 1500
+    assert "in words: hookproof cases show lecode/veto/second-denies; whole in the file of --results, under `given`" in text
 
 
 def test_a_command_to_paste_stands_in_one_line_however_long_it_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ from pathlib import Path
 from ..results import BAD, CaseResult, Check, Footer, Header, Moment, Status, count
 
 WIDTH = 110
+GIVEN_CHARS = 700
+"""So much of each settings file and of the request is shown with a failure."""
 LABELS: dict[Status, str] = {
     "pass": "pass",
     "fail": "fail",
@@ -55,6 +58,8 @@ def failure(result: CaseResult) -> str:
         lines += ["", "  what happened, as the probes wrote it down:", *(f"    {line}" for line in timeline(result.timeline))]
     elif failed and not _of_gate(result):
         lines += ["", "  what happened: no probe was started"]
+    if result.given:
+        lines += ["", "  what the runner was given (WORLD: the folder of the case):", *_of_given(result)]
     subject = "gate" if _of_gate(result) else "runner"
     if result.said:
         lines += ["", f"  the {subject} printed:", *_quoted(result.said)]
@@ -64,6 +69,31 @@ def failure(result: CaseResult) -> str:
         lines += ["", *_wrapped(f"hint: {result.hint}", "  ")]
     lines += ["", f"  again: {result.rerun}"]
     return printable("\n".join(lines))
+
+
+def _of_given(result: CaseResult) -> list[str]:
+    lines: list[str] = []
+    cut = False
+    for given in result.given:
+        text = _compact(given.text)
+        cut = cut or len(text) > GIVEN_CHARS
+        text = text if len(text) <= GIVEN_CHARS else f"{text[:GIVEN_CHARS]}..."
+        lines += [f"    {given.what}", *(f"  {line}" for line in _quoted(text))]
+    if cut:
+        lines.append(f"    (cut; in words: hookproof cases show {result.id}; whole in the file of --results, under `given`)")
+    return lines
+
+
+def _compact(text: str) -> str:
+    """JSON in one line, without what a person does not look for first; other text as it is."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(found, dict) and "steps" in found:
+        # the folders and the settings' places are said above, the ids are chance
+        found = {key: found[key] for key in ("dialect", "session", "permission", "steps") if found.get(key) is not None}
+    return json.dumps(found, ensure_ascii=False)
 
 
 def timeline(moments: Sequence[Moment]) -> list[str]:
