@@ -185,6 +185,20 @@ def test_a_case_without_rule_twin_or_fault_is_refused_with_the_reasons(capsys: p
     assert "--family" not in said
 
 
+def test_nothing_is_written_into_the_suite_unless_it_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in suite.conformance().rglob("*.yaml")}
+    words = (*CASE, "--family", "veto", "--id", "x", "--rule", "lecode-deny-blocks-the-tool", "--twin", "none")
+    assert typed(*words) == 2
+    assert f"--folder DIR is for cases of your own, run with --cases DIR; --into-suite writes into {suite.conformance()}" in (
+        capsys.readouterr().err
+    )
+    # with it the suite is the place: here is such a case already
+    there = [*words[:-6], "--id", "deny-blocks", *words[-4:]]
+    assert typed(*there, "--into-suite") == 2
+    assert 'the case "lecode/veto/deny-blocks" exists already' in capsys.readouterr().err
+    assert before == {path: path.stat().st_mtime_ns for path in suite.conformance().rglob("*.yaml")}
+
+
 def test_an_id_a_rule_and_a_twin_are_refused_where_they_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert new(tmp_path, "runs", "none", *RULE) == 0
     text = (tmp_path / "lecode" / "own.yaml").read_text()

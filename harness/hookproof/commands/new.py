@@ -41,7 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     case.add_argument("--rule", metavar="R", help=DEMANDED["rule"])
     case.add_argument("--twin", metavar="ID", help=DEMANDED["twin"])
     case.add_argument("--killed-by", action="append", metavar="FAULT", help=f"{DEMANDED['killed_by']} (repeatable)")
-    case.add_argument("--folder", type=Path, metavar="DIR", help="where your cases lie; absent: the suite of this checkout")
+    where = case.add_mutually_exclusive_group()
+    where.add_argument("--folder", type=Path, metavar="DIR", help="where your cases lie; run them with --cases DIR")
+    where.add_argument("--into-suite", action="store_true", help="write into the suite of this checkout: for its contributors")
     new_rule = case.add_argument_group("a rule that does not exist yet")
     new_rule.add_argument("--text", metavar="SENTENCE", help="the rule in your own words")
     new_rule.add_argument("--document", metavar="NAME", help="the document that says so")
@@ -69,7 +71,7 @@ def _case(options: argparse.Namespace) -> int:
             raise UsageError(f'--killed-by "{fault}" must be small letters, digits and single hyphens')
     twin = None if options.twin == "none" else str(options.twin)
     new = NewCase(options.dialect, options.family, options.id, options.rule, twin, tuple(options.killed_by))
-    folder = options.folder or _checkout()
+    folder = options.folder or _checkout(options.into_suite)
     loaded = catalog.load([suite.conformance(), *([folder] if _holds_cases(folder) else [])])
     rule = _rule(loaded, new, options)
     if any(entry.id == new.id for entry in loaded.entries):
@@ -116,11 +118,17 @@ def _rule(loaded: Catalog, new: NewCase, options: argparse.Namespace) -> NewRule
     return NewRule(options.text, Source(document=options.document, section=options.section))
 
 
-def _checkout() -> Path:
-    if suite.root().name == "_suite":
+def _checkout(wanted: bool) -> Path:
+    """The suite, where it was asked for by name: what everybody is judged by is not written to in passing."""
+    installed = suite.root().name == "_suite"
+    own = "--folder DIR is for cases of your own, run with --cases DIR"
+    if not wanted:
         raise UsageError(
-            "the installed suite is not written to", "name a folder of your own with --folder, and run it with --cases"
+            "a case cannot be begun without a place for it",
+            own if installed else f"{own}; --into-suite writes into {suite.conformance()}",
         )
+    if installed:
+        raise UsageError("the installed suite is not written to", own)
     return suite.conformance()
 
 
