@@ -14,7 +14,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be asked for."""
-    parser.add_argument("--dialect", metavar="NAME", help="with settings: core or teaagent")
+    parser.add_argument("--dialect", metavar="NAME", help="with settings: core, lecode or teaagent")
     parser.add_argument("of", choices=tuple(SCHEMAS), help="; ".join(f"{name}: {words}" for name, (words, _) in SCHEMAS.items()))
 
 
@@ -60,12 +60,18 @@ def _results() -> dict[str, Any]:
 def _settings(dialect: str | None = None) -> dict[str, Any]:
     from .. import dialects
 
-    ours = [name for name in dialects.KNOWN if hasattr(dialects.module(name), "SETTINGS")]
+    described = [name for name in dialects.KNOWN if hasattr(dialects.module(name), "SETTINGS")]
     if dialect is None:
-        raise UsageError("settings are of a dialect", f"say which: --dialect {' or --dialect '.join(ours)}")
-    if dialect not in ours:
-        raise UsageError(f'the settings of "{dialect}" are no form of this suite', f"there are schemas for {', '.join(ours)}")
-    return {"$schema": DRAFT, **dialects.module(dialect).SETTINGS}
+        raise UsageError("settings are of a dialect", f"say which: --dialect {' or --dialect '.join(described)}")
+    name, _ = dialects.split(dialect)
+    if name not in dialects.KNOWN:
+        raise UsageError(f'"{dialect}" is no dialect of this suite', f"there are schemas for {', '.join(described)}")
+    if name not in described:
+        raise UsageError(
+            f"the settings of {name} are a form of its own, without a schema here; docs/DIALECTS.md shows what cases use of it",
+            f"there are schemas for {', '.join(described)}",
+        )
+    return {"$schema": DRAFT, **dialects.module(name).SETTINGS}
 
 
 def _statements() -> dict[str, Any]:
@@ -92,6 +98,6 @@ SCHEMAS: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "results": ("a line of results.jsonl", _results),
     "features": ("what a runner may declare", _features),
     "statements": ("the sentences of a source document, statements.yaml", _statements),
-    "settings": ("a settings file, with --dialect core or teaagent", _settings),
+    "settings": ("a settings file, with --dialect core, lecode or teaagent", _settings),
 }
 """Name -> what it describes, and how it is made."""

@@ -107,7 +107,7 @@ def load(dialect: str) -> Dialect:
 
 
 def module(dialect: str) -> ModuleType:
-    """Likewise, the whole of it: where the settings form is our own it also has its JSON Schema, `SETTINGS`."""
+    """Likewise, the whole of it: where its settings have a JSON Schema, that is `SETTINGS`."""
     if dialect not in KNOWN:
         raise DialectError(f'"{dialect}" is no dialect of this suite', f"known: {', '.join(KNOWN)}")
     return import_module(f".{dialect.replace('-', '_')}", __name__)

@@ -4,10 +4,44 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from ..cases import Say, given
 from ..errors import DialectError
 from . import Answer, Placed
+
+EVENT_FEATURES = {
+    "PostToolUse": "post-events",
+    "PostToolUseFailure": "failure-events",
+    "PermissionRequest": "approver",
+    "PermissionResult": "approver",
+    "UserPromptSubmit": "prompt-events",
+    "Stop": "lifecycle-events",
+    "SessionStart": "lifecycle-events",
+    "SessionEnd": "lifecycle-events",
+    "SubagentStart": "subagent",
+    "SubagentEnd": "subagent",
+    "PreCompact": "lifecycle-events",
+    "PostCompact": "lifecycle-events",
+    "Interrupt": "lifecycle-events",
+    "Notification": "lifecycle-events",
+}
+"""Every event but PreToolUse, with the feature by which a runner declares that it fires it (002, Events)."""
+
+SETTINGS: dict[str, Any] = {
+    "title": "settings of the dialect lecode, .lecode/config.toml, as the JSON that its TOML stands for",
+    "type": "object",
+    "properties": {
+        "hooks": {
+            "type": "object",
+            "description": "event -> its handlers, in their order: lines for /bin/sh -c, each with a limit of 10 s",
+            "properties": {event: {"type": "array", "items": {"type": "string"}} for event in ("PreToolUse", *EVENT_FEATURES)},
+            "additionalProperties": {"description": "no event: a runner warns of it, leaves it out and keeps the rest"},
+        },
+    },
+    "additionalProperties": {"description": "the program's other settings, none of which a runner needs"},
+}
+"""The JSON Schema of what 002 says of the settings file."""
 
 
 class Lecode:
@@ -21,22 +55,7 @@ class Lecode:
     event_of_prompt = "UserPromptSubmit"
     event_of_stop = "Stop"
     tools = {"shell": "bash", "write": "write", "read": "read"}
-    event_features = {
-        "PostToolUse": "post-events",
-        "PostToolUseFailure": "failure-events",
-        "PermissionRequest": "approver",
-        "PermissionResult": "approver",
-        "UserPromptSubmit": "prompt-events",
-        "Stop": "lifecycle-events",
-        "SessionStart": "lifecycle-events",
-        "SessionEnd": "lifecycle-events",
-        "SubagentStart": "subagent",
-        "SubagentEnd": "subagent",
-        "PreCompact": "lifecycle-events",
-        "PostCompact": "lifecycle-events",
-        "Interrupt": "lifecycle-events",
-        "Notification": "lifecycle-events",
-    }
+    event_features = EVENT_FEATURES
     envelope = {"event": "event", "tool": "tool.name", "input": "tool.args", "prompt": "prompt", "cwd": "cwd"}
 
     def settings(self, handlers: Sequence[Placed], version: str) -> str:
