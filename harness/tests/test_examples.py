@@ -27,6 +27,13 @@ def test_every_example_is_put_to_the_proof() -> None:
     assert {path.stem for path in runners.iterdir() if path.is_file()} >= set(EXAMPLES)
 
 
+@pytest.mark.parametrize("file", ["node.mjs", "chain.py"])
+def test_the_examples_to_copy_can_be_read_at_one_sitting(file: str) -> None:
+    lines = (suite.fixtures() / "runners" / file).read_text("utf-8").splitlines()
+    assert 30 <= len(lines) <= 80
+    assert max(map(len, lines)) <= 130
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_certifies(name: str, tmp_path: Path) -> None:
     needs, kept = EXAMPLES[name]
