@@ -9,6 +9,7 @@ from .. import profiles
 from ..context import Context
 from ..finding import Found
 from ..launch import launches
+from ..pattern import pattern
 from ..payloads import REQUIRED, tools_matched
 from ..rule import rule
 from ..script.seen import is_guard, seen
@@ -71,9 +72,7 @@ def check_unheeded(context: Context) -> Iterator[Found]:
             )
 
 
-_REMINDS = re.compile(
-    r"\b(?:remember|don't forget|do not forget|make sure|please|always|never|must|should|reminder|note:)\b", re.I
-)
+_REMINDS = pattern(r"\b(?:remember|don't forget|do not forget|make sure|please|always|never|must|should|reminder|note:)\b", re.I)
 _UNHEARD = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop", "Notification", "PreCompact"})
 
 
