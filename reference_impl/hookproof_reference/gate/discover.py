@@ -89,7 +89,7 @@ def _named_by_plugin(folder: str, name: str) -> Place | None:
         if os.path.isfile(manifest):
             if inside in (os.path.normpath(each) for each in named_hooks(Path(manifest))):
                 return Place("plugin-hooks", plugin=Path(root))
-            misnamed = inside == "hooks.json" or re.fullmatch(r"hooks/(?:hook|.*hooks?.*)\.json", inside) is not None
+            misnamed = inside == "hooks.json" or re.fullmatch(r"hooks/.*hooks?.*\.json", inside, re.I) is not None
             return Place("unread", plugin=Path(root)) if misnamed else None
         root, last = os.path.split(root)
         inside = os.path.join(last, inside)

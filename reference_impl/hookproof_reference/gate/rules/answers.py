@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from .. import profiles
 from ..context import Context
@@ -55,6 +56,17 @@ def _check_noise(context: Context) -> Iterator[Found]:
 def _beside_answer(each: Seen) -> Trait | None:
     """The first text that comes out in the same run as an answer."""
     answers = each.traits.all("json")[:20]
+    # two objects, one behind the other, are no JSON either
+    for first, second in pairwise(answers):
+        between = each.text.split("\n")[first.line : second.line - 1]
+        if (
+            first.line < second.line
+            and not any(
+                re.match(r"\s*(?:async\s+)?(?:def|function|class)\b|\s*[\w-]+\s*\(\)\s*\{|.*=>\s*\{", line) for line in between
+            )
+            and together(each.text, first.line, second.line)
+        ):
+            return first
     return next((p for p in each.traits.all("prose")[:20] if any(together(each.text, p.line, a.line) for a in answers)), None)
 
 

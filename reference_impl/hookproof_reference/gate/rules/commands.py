@@ -110,6 +110,8 @@ def _destroys(step: Step, launch: Launch) -> str | None:
             return f"git {verb} . throws away what is not committed"
     if name.startswith("mkfs") or name in ("shred", "wipefs"):
         return f"{name} destroys a file system"
+    if re.search(r":\s*\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:", launch.command):
+        return "a function starts itself for ever, until the machine stands still"
     if name == "dd" and any(a.startswith("of=/dev/") and a not in ("of=/dev/null", "of=/dev/stderr") for a in arguments):
         return "dd writes to a device"
     if (

@@ -71,6 +71,8 @@ def _check_several(context: Context) -> Iterator[Found]:
 
 
 def _several(text: str) -> bool:
+    if re.search(r"\)\s*\n\s*[A-Z]\w*\(", text):
+        return True
     parts = re.split(r"\)?\s*(?:\|\||&&|\||,|;|\s(?:or|and|OR|AND)\s)\s*", text)
     if len(parts) < 2:
         return False

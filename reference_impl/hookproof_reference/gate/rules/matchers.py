@@ -164,6 +164,10 @@ def _check_regex_names(context: Context, group: Group, text: str) -> Iterator[Fo
             group.matcher, f'"{text}" matches no tool; those of a server are called mcp__SERVER__TOOL, with two underscores each'
         )
         return
+    cased = re.search(r"(?i)(?<![a-z])mcp__", text)
+    if cased is not None and cased[0] != "mcp__":
+        yield context.at(group.matcher, f'"{cased[0]}" begins no name: the tools of a server begin with mcp__, in small letters')
+        return
     if "mcp" in text or "__" in text or any(pattern.search(name) for name in (*TOOLS, *_MCP_POOL, "mcp__github__create_issue")):
         return
     folded = re.compile(pattern.pattern, re.I)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..context import Context
@@ -78,6 +79,7 @@ def check_hooks(context: Context) -> Iterator[Found]:
         f'{{"permissions": {{"deny": [], "hooks": {{"PreToolUse": [{_GROUP}]}}}}}}',
         f'{{"hooks": {{"hooks": {{"PreToolUse": [{_GROUP}]}}}}}}',
         f'{{"settings": {{"hooks": {{"PostToolUse": [{_GROUP}]}}}}}}',
+        f'{{"hooks.PostToolUse": [{_GROUP}]}}',
     ),
     good=_GOOD,
     kinds=_ALL_KINDS,
@@ -92,6 +94,11 @@ def check_placement(context: Context) -> Iterator[Found]:
             member, f"{member.key} stands at the top level, not under hooks", consequence=_misplaced(context, [member])
         )
     for member in root.members:
+        dotted = re.fullmatch(r"hooks[./]([A-Za-z]+)", member.key)
+        if dotted is not None and dotted[1] in _EVENTS:
+            message = f'"{member.key}" is one key with a dot in it; {dotted[1]} stands inside of hooks'
+            yield context.at(member, message, consequence=_misplaced(context, [member]))
+            continue
         if member.key != "hooks" and member.node.kind == "object" and member.key not in _EVENTS:
             inner = _events_in(member.node)
             if inner:

@@ -27,6 +27,8 @@ from .guards import _NO, _RUN, _project
         _project(command=_RUN + " | tee -a log"),
         _project(command=_RUN + " &"),
         _project(command="( " + _RUN + " ); true"),
+        _project("#!/bin/bash\ncase $(cat) in *mkfs*) echo \"no mkfs\" >&2; return 2 ;; esac\n"),
+        _project("#!/bin/sh\ncase $(cat) in *mkfs*) (echo \"no mkfs\" >&2; exit 2) ;; esac\nexit 0\n"),
         _project(command="timeout 5 " + _RUN + " || exit 0"),
         _project(command="bash -c '" + _RUN + "; true'"),
         _project(command="cat | xargs " + _RUN),
@@ -50,6 +52,7 @@ def _check_swallowed(context: Context) -> Iterator[Found]:
     said = {
         "trap-exit": "ends with 0 whatever happens, by its trap",
         "exit-in-pipe": "ends only the loop behind the pipe with 2, not the script",
+        "return-outside": "returns outside of every function, which bash refuses and passes by",
         "exit-lost": "calls {0} in another process: its exit code 2 ends that one, not the script",
         "exit-swallowed": "catches {0}, and with it its own exit",
         "result-dropped": "calls {0}() and does not end with what it returns",

@@ -18,7 +18,7 @@ _CONTINUE = pattern(r"""["']?continue["']?\s*:\s*(?:false|False)\b""")
 _CONTEXT = pattern(r"""["']?additionalContext["']?\s*[:=]""")
 _FOREIGN = pattern(
     r"""["'](approved?|allow(?:ed)?|permitted|ok|blocked?|den(?:y|ied))["']\s*:\s*(?:true|false|True|False)\b"""
-    r"""|["'](permission|verdict|action|status)["']\s*:\s*["'](?:deny|denied|block(?:ed)?|reject(?:ed)?|refuse)["']"""
+    r"""|["'](permission|verdict|action|status|behavior)["']\s*:\s*["'](?:deny|denied|block(?:ed)?|reject(?:ed)?|refuse)["']"""
 )
 """Answers in the words of other programs."""
 _WORDS = frozenset({"allow", "deny", "ask", "defer"})

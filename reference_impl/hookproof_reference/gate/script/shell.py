@@ -73,6 +73,15 @@ def read(text: str, traits: Traits) -> str:
     )
     if inner is not None and not re.search(r"\bPIPESTATUS|\bexit\s+\$\?", code):
         traits.add("exit-lost", line_of(code, inner.start()), "sh -c")
+    unquoted = re.sub(r"'[^'\n]*'", "''", code)
+    shut = _SHUT_IN.search(unquoted)
+    if shut is not None:
+        traits.add("exit-lost", line_of(unquoted, shut.start(1)), "( exit 2 )")
+    if re.match(r"#!\s*\S*\bbash\b|#!\s*\S*env\s+bash\b", text):
+        for line in _outside(lines):
+            if re.search(r"(?:^|[;&|]|\bthen)\s*return\s+[1-9]", line) and "BASH_SOURCE" not in code:
+                traits.add("return-outside", next(n for n, each in enumerate(lines, 1) if each == line), "return")
+                break
     argument = re.search(r"\$\{?1\b", "\n".join(_outside(lines)))
     if argument is not None and not _READS_INPUT.search(code):
         traits.add("input-argument", next(n for n, line in enumerate(lines, 1) if argument[0] in line), "$1")
@@ -183,6 +192,8 @@ def _drops_results(lines: list[str]) -> bool:
 
 
 _FUNCTION = pattern(r"\s*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?|\s*function\s+([\w-]+)\s*\{?")
+_SHUT_IN = pattern(r"(?<![\w$(])(\()(?!\()[^()\n]*\bexit\s+2\s*\)(?!\s*(?:\|\||&&|;?\s*exit\s+\$\?))(?=[^\n]*\n[\s\S]*\S)")
+"""`( echo no >&2; exit 2 )`: ends the brackets and nothing else, with something behind it."""
 _FAILS_CLOSED = pattern(r"\|\|\s*(?:(exit\s+2\b)|\{[^}]*\b(?:echo|printf)\b[^}]*\bexit\s+2\b)")
 """A command after which its failure is a refusal; group 1: without a word."""
 _READS_INPUT = pattern(
