@@ -164,6 +164,9 @@ def _handlers(case: Case) -> Iterator[Finding]:
                 yield (*keys, "say"), f"`{alone}` stands instead of all other fields of an answer"
             if alone in ("text", "use") and handler.kind not in MODEL_KINDS:
                 yield (*keys, "say"), f"`{alone}` is what a model says: for handlers of kind {' or '.join(MODEL_KINDS)}"
+        for field, usual in (("reply", "text"), ("start_delay", 0)):
+            if getattr(handler, field) != usual and handler.kind != "mcp_tool":
+                yield (*keys, field), f"`{field}` is what an MCP server does: for handlers of kind mcp_tool"
         if handler.prompt is not None and handler.kind not in MODEL_KINDS:
             yield (*keys, "prompt"), f"`prompt` is what a model is asked: for handlers of kind {' or '.join(MODEL_KINDS)}"
 

@@ -19,6 +19,8 @@ ProbeName = Annotated[str, Meta(pattern=r"^(h[1-9][0-9]*|t[1-9][0-9]*)$")]
 HandlerKind = Literal["command", "http", "mcp_tool", "prompt", "agent"]
 FileName = Annotated[str, Meta(pattern=r"^\.?[A-Za-z0-9][A-Za-z0-9 ._-]*(/\.?[A-Za-z0-9][A-Za-z0-9 ._-]*)*$")]
 """A path within a folder that cannot lead out of it."""
+ReplyForm = Literal["text", "blocks", "structured", "image", "empty", "error"]
+"""One text, a text for each line, structuredContent beside no text, an image, nothing, a text that is marked as an error."""
 Signal = Literal["TERM", "KILL", "INT", "HUP", "SEGV", "ABRT", "PIPE", "USR1"]
 
 SLEEPY = 0.5
@@ -118,6 +120,10 @@ class Handler(Strict):
     """prompt and agent: what the model is asked. The name of the probe stands before it in the settings: `[h1] ...`."""
     head_first: bool = False
     """http: status and headers are sent at once, the body when the probe has ended."""
+    reply: ReplyForm = "text"
+    """mcp_tool: what stdout is in the tool's result; `signal` ends the server without one."""
+    start_delay: Annotated[float, Meta(ge=0)] = 0
+    """mcp_tool: for so many seconds the server answers nothing at all."""
     say: Say | Annotated[list[Say], Meta(min_length=1)] | None = None
     """One answer, or one per run of this probe: the last repeats."""
     raw: str | None = None
@@ -349,7 +355,7 @@ class Case(Strict, kw_only=True):
     links: dict[Annotated[str, Meta(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$")], ProbeName] = {}
     """Files of the project that are a handler as well: `ci/guard.sh` is it, `ci/guard.py` becomes it when Python runs it."""
     files: dict[FileName, str] = {}
-    """Files of the project, by their paths in it; `{h1}` in a text becomes the probe's path."""
+    """Files of the project, by their paths in it; `{h1}` in a text becomes the probe's path, `{server}` the entry of its MCP server."""
     plugins: list[FileName] = []
     """Folders of the project, made by `files`, that are loaded as plugins."""
     call: Call | None = None
@@ -378,8 +384,10 @@ class Case(Strict, kw_only=True):
         return [call for step in self.stimuli() for call in (step.calls or ([step.call] if step.call else []))]
 
     def naps(self) -> float:
-        """The longest that any one of its probes sleeps, in seconds."""
-        sleeps = [h.sleep for h in self.handlers] + [h.spawn_child.sleep for h in self.handlers if h.spawn_child]
+        """The longest that any one of its probes, or a server of theirs, sleeps, in seconds."""
+        sleeps = [max(h.sleep, h.start_delay) for h in self.handlers] + [
+            h.spawn_child.sleep for h in self.handlers if h.spawn_child
+        ]
         return max([*sleeps, *(call.program.sleep for call in self.tool_calls())], default=0.0)
 
     @property

@@ -46,6 +46,8 @@ def handler(each: Handler) -> str:
     words = ", ".join(deeds)
     extras = {name: getattr(each, name) for name in ("prompt", "matcher", "timeout") if given(getattr(each, name))}
     extras |= {"if": each.if_, **each.native}
+    kinds = {"kind": "command", "reply": "text", "start_delay": 0}
+    extras = {name: getattr(each, name) for name, usual in kinds.items() if getattr(each, name) != usual} | extras
     configured = ", ".join(f"{name}: {_json(value)}" for name, value in extras.items() if value is not None)
     about = f" on {each.event}" if each.event else ""
     return (

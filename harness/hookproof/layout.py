@@ -26,6 +26,8 @@ from .protocol import World as RequestWorld
 
 LARGEST_INLINE = 1_000_000
 """An input with more characters than this goes into a file."""
+ASKED_BY_HTTP = frozenset({"http", "prompt", "agent"})
+"""The kinds of handlers that answer behind the harness's HTTP server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +51,17 @@ def lay_out(case: Case, dialect: Dialect, version: str, asked: str, kit: ProbeKi
     Raises HarnessError when the folders cannot be made, DialectError for what the dialect cannot say.
     """
     name = secrets.token_hex(10)
-    token = kit.loopback.token() if any(handler.kind != "command" for handler in case.handlers) else None
+    token = kit.loopback.token() if any(handler.kind in ASKED_BY_HTTP for handler in case.handlers) else None
     root = Path(f"{folder}/w{name[:12]}")
     project, home, probes = Path(f"{root}/project"), Path(f"{root}/home"), Path(f"{root}/p")
     try:
         for made in (root, project, home, probes):
             os.mkdir(made)
         commands = _place_handlers(case, dialect, version, kit, probes, token)
+        server = _list_server(commands, kit, project, probes)
         settings = _write_settings(case, dialect, version, commands, project, home)
         _link(case.links, commands, project)
-        _write_files(case.files, commands, project)
+        _write_files(case.files, commands, project, server)
         steps = _steps(case, kit, probes, dialect)
     except OSError as error:
         raise HarnessError(f"the world of {case.id} cannot be laid out: {error}", f"look at the free space of {folder}") from None
@@ -98,7 +101,7 @@ def _place_handlers(
         act = _act_of_handler(handler, case, name, event, dialect, version)
         named = _with_its_tool(handler, dialect) if case.neutral else handler
         address = str(kit.place(probes, name, act))
-        if handler.kind != "command" and token is not None:
+        if handler.kind in ASKED_BY_HTTP and token is not None:
             address = _behind_the_server(handler, name, address, kit, token)
         placed[name] = Placed(named, name, event, address)
     return placed
@@ -111,6 +114,16 @@ def _behind_the_server(handler: Handler, name: str, program: str, kit: ProbeKit,
         return kit.loopback.nowhere(token, name)
     url = kit.loopback.serve(token, name, Route(program, handler.status, handler.headers, handler.head_first))
     return modelserver.marker(name) if handler.kind in modelserver.KINDS else url
+
+
+def _list_server(handlers: dict[str, Placed], kit: ProbeKit, project: Path, probes: Path) -> str:
+    """The project's MCP server, where handlers are its tools; gives its entry, for other files that list servers."""
+    tools = {name: placed for name, placed in handlers.items() if placed.handler.kind == "mcp_tool"}
+    if not tools:
+        return ""
+    delay = max(placed.handler.start_delay for placed in tools.values())
+    replies = {name: (placed.command, placed.handler.reply) for name, placed in tools.items()}
+    return json.dumps(kit.servers.serve(project, probes, replies, delay))
 
 
 def _with_its_tool(handler: Handler, dialect: Dialect) -> Handler:
@@ -201,11 +214,11 @@ def _link(links: dict[str, str], handlers: dict[str, Placed], project: Path) -> 
             path.symlink_to(command)
 
 
-def _write_files(files: dict[str, str], handlers: dict[str, Placed], project: Path) -> None:
+def _write_files(files: dict[str, str], handlers: dict[str, Placed], project: Path, server: str) -> None:
     for name, text in files.items():
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_with_probes(text, handlers), "utf-8")
+        path.write_text(_with_probes(text, handlers).replace("{server}", server), "utf-8")
 
 
 def _with_probes(text: str, handlers: dict[str, Placed]) -> str:

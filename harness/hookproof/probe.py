@@ -27,6 +27,7 @@ from .errors import HarnessError
 
 if TYPE_CHECKING:
     from .loopback import Loopback
+    from .mcpserver.host import McpHost
 
 INLINE = 4096
 """Longer texts (in bytes), and those with a NUL, lie in a file of their own."""
@@ -69,6 +70,8 @@ class ProbeKit:
 
     def __init__(self, folder: Path) -> None:
         self._loopback: Loopback | None = None
+        self._servers: McpHost | None = None
+        self._folder = folder
         self._lock = Lock()
         program = folder.absolute() / "probe"
         self._program = str(program)
@@ -95,10 +98,21 @@ class ProbeKit:
             self._loopback = self._loopback or Loopback()
             return self._loopback
 
+    @property
+    def servers(self) -> McpHost:
+        """The MCP servers whose tools are probes; made when first asked for."""
+        from .mcpserver.host import McpHost
+
+        with self._lock:
+            self._servers = self._servers or McpHost(self._folder)
+            return self._servers
+
     def close(self) -> None:
-        """Stop the server, where there is one."""
+        """Stop the servers, where there are any."""
         if self._loopback is not None:
             self._loopback.close()
+        if self._servers is not None:
+            self._servers.close()
 
     def place(self, folder: Path, name: str, act: Act) -> Path:
         """Lay a probe down in a world's ledger folder, which exists; gives the path to configure as command.

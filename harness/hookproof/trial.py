@@ -207,7 +207,7 @@ def _status(checks: list[Check], entry: Entry) -> Status:
 
 def limit(case: Case, scale: float) -> float:
     """Seconds that a runner has for a case: its probes may sleep one after the other."""
-    handlers = sum(h.sleep for h in case.handlers)
+    handlers = sum(h.sleep + h.start_delay for h in case.handlers)
     tools = sum(call.program.sleep for call in case.tool_calls())
     children = sum(h.spawn_child.sleep for h in case.handlers if h.spawn_child)
     return (ANSWER_LIMIT + handlers + tools + children) * scale

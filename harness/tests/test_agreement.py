@@ -18,6 +18,7 @@ from hookproof.agreement.model import Models
 from hookproof.agreement.rows import Row
 from hookproof.agreement.story import Story
 from hookproof.errors import HarnessError, UsageError
+from hookproof.mcpserver.host import McpHost
 
 SAMPLE = Path(__file__).with_name("agreement_sample.jsonl")
 FAULTS = Path(__file__).parents[2] / "fixtures" / "faulty_runners"
@@ -313,7 +314,43 @@ def test_a_file_of_a_row_stays_in_its_world(tmp_path: Path) -> None:
     scene.place_tool(tmp_path)
     wrong = Row("x", 1, {"settings": {}, "turns": [], "files": {"../../../gone.txt": ["x", 0o644]}}, {})
     with pytest.raises(HarnessError, match="leads out of its world"):
-        scene.lay_out(wrong, "2.1.332", "claude-code/2.1.332", tmp_path, 1, Models())
+        scene.lay_out(wrong, "2.1.332", "claude-code/2.1.332", tmp_path, 1, Models(), McpHost(tmp_path))
+
+
+def calling(tool: str, seen: dict[str, Any], log: str, *, server: str = "@L@/mcp_srv.py", **arguments: Any) -> dict[str, Any]:
+    """A row whose hook asks a tool of a server that an option names."""
+    handler = {"type": "mcp_tool", "server": "srv", "tool": tool, "input": arguments}
+    servers = {"srv": {"command": "@PY@", "args": [server, "@W@/log/mcp.jsonl"]}}
+    return row(
+        settings={"hooks": {"PreToolUse": [{"hooks": [handler]}]}},
+        files={"mcp.json": [json.dumps({"mcpServers": servers}), 0o644]},
+        args=["--mcp-config", "@P@/mcp.json"],
+        observed={"2.1.332": {**SEEN, "logs": {"mcp": log}, **seen}},
+    )
+
+
+DENIED = {"tool_wrote": [], "tool_results": {"t": [True, "PreToolUse:Bash hook error: NO"]}}
+DENY = json.dumps(
+    {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "NO"}}
+)
+
+
+def test_what_a_server_is_called_with_is_compared(agree: Agree, tmp_path: Path) -> None:
+    told = json.dumps({"reply": DENY, "what": "echo RAN >> @W@/log/ran"})
+    right = calling("say", DENIED, f"call {told} say\nreply", reply=DENY, what="${tool_input.command}")
+    code, said = agree(write(tmp_path, right))
+    assert code == 0, said["differing"]
+    wrong = calling("say", DENIED, f"call {told} say\nreply", reply=DENY, what="${toolInput.command}")
+    code, said = agree(write(tmp_path, wrong))
+    assert code == 1
+    assert [difference["what"] for difference in said["differing"][0]["differences"]] == ["called"]
+
+
+def test_a_server_that_is_not_known_is_left_out(tmp_path: Path) -> None:
+    (known,) = rows.read(write(tmp_path, calling("say", {}, "")))
+    assert left_out(known.fields, "2.1.332") == []
+    (unknown,) = rows.read(write(tmp_path, calling("say", {}, "", server="@L@/other.py")))
+    assert left_out(unknown.fields, "2.1.332") == ["files: an MCP server that is not known"]
 
 
 def test_a_missing_file_is_a_usage_error() -> None:

@@ -18,6 +18,7 @@ from typing import Literal
 
 from .. import runnerspec
 from ..errors import SubjectError, UsageError
+from ..mcpserver.host import McpHost
 from ..pool import Pool
 from ..probe import find_world_folder
 from ..process import Limits
@@ -92,6 +93,7 @@ class Agreement:
         self._folder = Path(tempfile.mkdtemp(prefix="hp", dir=find_world_folder()))
         self._reaper.add_folder(self._folder)
         self._pool: Pool | None = None
+        self._servers = McpHost(self._folder)
         try:
             home = self._folder / "home"
             home.mkdir()
@@ -148,7 +150,8 @@ class Agreement:
         return replace(held, attempts=attempt)
 
     def _try(self, row: Row, version: str, subject: Subject) -> Held:
-        laid = scene.lay_out(row, version, f"{DIALECT}/{version}", self._folder, next(self._numbers), self._models)
+        name = f"{DIALECT}/{version}"
+        laid = scene.lay_out(row, version, name, self._folder, next(self._numbers), self._models, self._servers)
         try:
             answer = subject.ask(laid.request, LIMIT).answer
             if answer.unsupported is not None and answer.unsupported not in self._hello.features:
@@ -179,6 +182,7 @@ class Agreement:
         if self._pool is not None:
             self._pool.close()
         self._models.close()
+        self._servers.close()
         self._reaper.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

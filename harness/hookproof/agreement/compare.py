@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .expressible import asks_a_model, settings_texts
+from .expressible import asks_a_model, asks_servers, settings_texts
 from .rows import Row
 from .story import REPEATS, UNTOLD, Story
 
-WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests", "asked", "end", "answer")
+WHAT = ("tool ran", "input", "handlers", "order", "blocked", "told", "requests", "asked", "called", "end", "answer")
 """What two stories can differ in."""
 
 _MARK = re.compile(r"echo\s+([^\s;|&<>'\"$`\\]+)\s*>>\s*\S*/log/order")
@@ -61,6 +61,8 @@ def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
             yield _difference("asked", _only(seen.asked, ours.asked), _only(ours.asked, seen.asked))
     elif ours.requests < REPEATS:
         yield _difference("requests", f"{REPEATS} or more", ours.requests)
+    if asks_servers(row.fields) and seen.called != ours.called:
+        yield _difference("called", _only(seen.called, ours.called), _only(ours.called, seen.called))
     if seen.end not in (ours.end, UNTOLD):
         yield _difference("end", seen.end, ours.end)
     if asks_a_model(row.fields):

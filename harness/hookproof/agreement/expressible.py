@@ -45,7 +45,9 @@ ANSWER: Mapping[str, type | tuple[type, ...]] = {
 NOTICED = ("FileChanged", "CwdChanged", "ConfigChange", "MessageDisplay")
 """The events that a host fires when it notices something; no step of the protocol is that something."""
 
-_KIND = re.compile(r'"type\\*"\s*:\s*\\*"(mcp_tool)\\*"')
+_ASKS_SERVER = re.compile(r'"type\\*"\s*:\s*\\*"mcp_tool\\*"')
+SERVER_PROGRAM = "mcp_srv.py"
+"""The program behind a row's MCP servers, in the folder `@L@`; lab_tools.py has its tools."""
 _ASKS_A_MODEL = re.compile(r'"type\\*"\s*:\s*\\*"(?:prompt|agent)\\*"')
 _ADDRESS = re.compile(r'"url\\*"\s*:\s*\\*"\s*https?://(?:[^/?#"\\]*@)?(\[[^]"]*\]|[^:/?#"\\]*)', re.IGNORECASE)
 _HERE = re.compile(r"localhost\.?|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0|", re.IGNORECASE)
@@ -91,9 +93,9 @@ def _of_settings(fields: Mapping[str, Any]) -> Iterator[str]:
     except (ValueError, TypeError, KeyError, binascii.Error):
         yield "settings that cannot be worked out"
         return
+    if any(_ASKS_SERVER.search(text) for text in texts):
+        yield from _of_servers(fields)
     for text in texts:
-        for kind in sorted({found[1] for found in _KIND.finditer(text)}):
-            yield f"settings: handler type {kind}"
         if not all(_HERE.fullmatch(host[1]) for host in _ADDRESS.finditer(text)):
             yield "settings: a handler on another machine"
         for event in NOTICED:
@@ -106,6 +108,32 @@ def _of_settings(fields: Mapping[str, Any]) -> Iterator[str]:
             yield "settings: a rewrite that cuts the shell at once"
         if len(text) > LARGEST_OPTION:
             yield "settings: larger than an option may be"
+
+
+def asks_servers(fields: Mapping[str, Any]) -> bool:
+    """Whether handlers of a row ask MCP servers. Raises ValueError for settings that cannot be worked out."""
+    return any(_ASKS_SERVER.search(text) for text in settings_texts(fields))
+
+
+def server_files(fields: Mapping[str, Any]) -> list[str]:
+    """The files of a row that list MCP servers, as the row names them: the project's own, and those of an option."""
+    args = list(fields.get("args") or ())
+    named = [args[at + 1] for at, word in enumerate(args[:-1]) if word == "--mcp-config"]
+    return [".mcp.json", *(name.removeprefix("@P@/") for name in named)]
+
+
+def _of_servers(fields: Mapping[str, Any]) -> Iterator[str]:
+    """What of the servers that handlers ask cannot be laid out: unknown programs, and connections that are no stdio."""
+    for name in server_files(fields):
+        if name not in (fields.get("files") or {}):
+            continue
+        try:
+            servers = list(json.loads(fields["files"][name][0])["mcpServers"].values())
+            known = all(s.get("type", "stdio") == "stdio" and s["args"][0] == f"@L@/{SERVER_PROGRAM}" for s in servers)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            continue  # then the program has no servers either
+        if not known:
+            yield "files: an MCP server that is not known"
 
 
 def _anything(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:

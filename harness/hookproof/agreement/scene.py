@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import modelserver
 from ..errors import HarnessError
+from ..mcpserver.host import CONFIGURATION, McpHost
 from ..protocol import Permission, Run, Session, Settings, Step, ToolCall, Turn, World
 from . import expressible, host
 from .endpoint import Endpoint
@@ -32,6 +33,10 @@ OWN_FILES = (
 """Field -> scope, folder and file, the farthest first."""
 
 SURROGATES = "\\ud"
+
+LAB_TOOLS = Path(__file__).with_name("lab_tools.py")
+LOG_OF_SERVER = "mcp.jsonl"
+"""The file among the traces in which rows have their server note what it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def place_tool(folder: Path) -> None:
     program.chmod(0o755)
 
 
-def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, models: Models) -> Scene:
+def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, models: Models, servers: McpHost) -> Scene:
     """Make the world of a row below `folder`, where `place_tool` was; `asked` is the dialect that the request names.
 
     `number` sets it apart from all others: some commands are nearly as long as one can be, so paths are short.
@@ -79,10 +84,13 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, model
     try:
         for place in places.values():
             place.mkdir(parents=True)
-        words = {"@W@": str(root), "@P@": str(places["project"]), "@PY@": sys.executable}
+        words = {"@W@": str(root), "@P@": str(places["project"]), "@PY@": sys.executable, "@L@": str(folder)}
         endpoint = _endpoint(row.fields, words)
+        if expressible.asks_servers(row.fields):
+            servers.starter(LAB_TOOLS, expressible.SERVER_PROGRAM)
         settings = _settings(row.fields, words, places, root)
         settings += _files(row.fields, words, places, {found.path for found in settings})
+        _list_servers(row.fields, words, places["project"])
         calls = _calls(row.fields, words)
         stands = host.of(row, calls, str(places["project"]))
         if stands.rules:
@@ -186,6 +194,18 @@ def _files(fields: Mapping[str, Any], words: Mapping[str, str], places: Mapping[
         if path in scopes and path not in known:
             listed.append(Settings(scope=scopes[path], path=written.path))  # type: ignore[arg-type]
     return listed
+
+
+def _list_servers(fields: Mapping[str, Any], words: Mapping[str, str], project: Path) -> None:
+    """The servers that an option names are listed in the project, beside its own: the protocol has no such option."""
+    servers: dict[str, Any] = {}
+    for name in expressible.server_files(fields):
+        try:
+            servers |= json.loads(filled(fields["files"][name][0], words))["mcpServers"]
+        except (ValueError, TypeError, KeyError):
+            continue
+    if servers:
+        (project / CONFIGURATION).write_text(json.dumps({"mcpServers": servers}), "utf-8")
 
 
 def _calls(fields: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[str, Any]]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from .. import modelserver
+from .. import mcpserver, modelserver
 from ..cases import Say, given
 from ..errors import DialectError
 from . import Answer, Placed
@@ -118,6 +118,8 @@ def _entry(placed: Placed) -> dict[str, Any]:
         return {"type": "http", "url": placed.command}
     if placed.handler.kind in modelserver.KINDS:
         return {"type": placed.handler.kind, "prompt": f"{placed.command} {placed.handler.prompt or modelserver.QUESTION}"}
+    if placed.handler.kind == "mcp_tool":
+        return {"type": "mcp_tool", "server": mcpserver.NAME, "tool": placed.name}
     if placed.handler.kind != "command":
         raise DialectError(f"claude-code: a handler of kind {placed.handler.kind} cannot be written down yet")
     return {"type": "command", "command": placed.command}

@@ -80,7 +80,9 @@ FEATURES: dict[str, tuple[str, ...]] = {
 }
 """Dialect -> the features of the runner protocol that it has; the handshake declares the union."""
 
-OPTIONAL: dict[str, dict[str, str]] = {"claude-code": {"http": "httpx", "prompt": "anthropic", "agent": "anthropic"}}
+OPTIONAL: dict[str, dict[str, str]] = {
+    "claude-code": {"http": "httpx", "mcp_tool": "mcp", "prompt": "anthropic", "agent": "anthropic"}
+}
 """Dialect -> the features that are there only with a library -> that library."""
 
 

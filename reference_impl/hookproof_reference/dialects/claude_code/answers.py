@@ -106,7 +106,9 @@ def read(ran: Ran, event: str, version: Version) -> Said:
         if ran.handler.on_failure != "block" or event in FAILURE_IS_NOTHING:
             raise
         how = "timed out" if failed.cause == "timeout" else "failed"
-        detail = f'{how}; blocking because onFailure is "block"\n{ran.error or ran.stderr}'.strip()
+        # what an MCP server says is kept from the model: whoever wrote it is not the handler's author (observed)
+        told = "" if ran.handler.kind == "mcp_tool" else ran.error or ran.stderr
+        detail = f'{how}; blocking because onFailure is "block"\n{told}'.strip()
         return Said("deny", f"[{label(ran)}]: {detail}", command=label(ran), by_exit=True, failed=failed.detail)
 
 
@@ -127,6 +129,8 @@ def _said(ran: Ran, event: str, version: Version) -> Said:
         if blocks and version.exit_2_outlives_schema:
             return _blocked(ran)
         raise Failed("unreadable", f"its JSON does not fit: {fault}")
+    if ran.handler.kind == "mcp_tool" and ran.handler.on_failure == "block" and no_answer(ran.stdout, body):
+        raise Failed("unreadable", "the MCP tool has given no answer of a hook")
     said = Said(command=label(ran)) if body is None else spoken(body, event, label(ran))
     if blocks and said.verdict != "deny":
         return replace(_blocked(ran), context=said.context, message=said.message, stops=said.stops, stop_reason=said.stop_reason)
@@ -141,6 +145,13 @@ def _said(ran: Ran, event: str, version: Version) -> Said:
 def _script_is_missing(ran: Ran) -> bool:
     """Whether exit code 2 is an interpreter's own, that has not found what it was to run."""
     return not ran.stdout.strip() and _MISSING.search(ran.stderr) is not None
+
+
+def no_answer(stdout: str, body: Mapping[str, Any] | None) -> bool:
+    """Whether a text says something, and nothing that has an effect: to an mcp_tool that must not fail, a failure (observed)."""
+    if body is None:
+        return bool(stdout.strip())
+    return bool(body) and not any(key in TOP and key not in COMMENTS for key in body)
 
 
 def _blocked(ran: Ran) -> Said:
@@ -274,6 +285,9 @@ TOP: dict[str, Callable[[Any], bool]] = {
     "hookSpecificOutput": _object,
 }
 """The keys of every answer and their forms (003, stdout contract)."""
+
+COMMENTS = ("reason", "stopReason")
+"""Those that only say something about others."""
 
 _CONTEXT: dict[str, Callable[[Any], bool]] = {"additionalContext": _text}
 

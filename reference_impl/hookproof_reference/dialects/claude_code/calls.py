@@ -15,7 +15,7 @@ from ...handlers import Place
 from ...permissions import Enforced, Outcome
 from ...runner import Approver, Called, ToolUse
 from ...tools import ToolEnd
-from . import environment, inputs, messages, rules
+from . import environment, inputs, mcp_servers, messages, rules
 from .answers import NOTHING
 from .hooks import Heard, Hooks
 from .tasks import Tasks, is_for_background
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 CLASSIFIED = "auto"
 """The mode in which a classifier judges the calls that no rule names, in the place of a person."""
+NAMING = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
+"""The events whose envelopes name the MCP server of the tool (observed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,8 @@ class Calling:
         return [messages.feedback(f"{event}:{self.use.name}", said) for said in heard.blocks()]
 
     def _ask(self, event: str, *, first_verdict: bool = False, **fields: Any) -> Heard:
+        if inputs.is_mcp(self.use.name) and event in NAMING and self.dialect.version.names_server:
+            fields["mcp_server"] = mcp_servers.told_of(self.use.name, self.hooks.listed)
         heard = self.hooks.ask(event, {"tool_name": self.use.name, **fields}, first_verdict=first_verdict, log=self.host.log)
         name = f"{event}:{self.use.name}"
         self.stops = self.stops or (heard.stops() and event != "PermissionRequest")

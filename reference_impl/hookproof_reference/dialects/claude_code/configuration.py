@@ -174,9 +174,15 @@ def _handler(event: str, matcher: str | None, entry: Any, version: Version) -> C
         arguments=None if arguments is None else tuple(arguments),
         condition=entry.get("if") or None,
         background=kind == "command" and entry.get("async") is True,
-        on_failure=entry.get("onFailure") if version.on_failure else None,
+        on_failure=_on_failure(kind, entry) if version.on_failure else None,
         options=entry,
     )
+
+
+def _on_failure(kind: str, entry: Mapping[str, Any]) -> Any:
+    """What a failure means; at mcp_tool any word but continue is block (observed)."""
+    said = entry.get("onFailure")
+    return "block" if kind == "mcp_tool" and "onFailure" in entry and said != "continue" else said
 
 
 def _limit(event: str, kind: str, entry: Mapping[str, Any], version: Version) -> float:

@@ -14,7 +14,7 @@ from ...handlers.inquiry import Question
 from ...merging import Merged
 from ...reading import Answer
 from ...settings import Configured, Loaded
-from . import answers, bundles, environment, events, kinds, matchers, messages, rules, spill, terminal
+from . import answers, bundles, environment, events, kinds, matchers, mcp_servers, messages, rules, spill, terminal
 from .answers import Said
 from .bundles import Bundle
 from .environment import EnvFiles
@@ -24,6 +24,7 @@ from .later import Later, is_left_alone, limit_of
 if TYPE_CHECKING:
     from . import ClaudeCode
     from .calls import Host
+    from .mcp_client import Servers
 
 GRACE = 1.4
 """Seconds between TERM and KILL (observed)."""
@@ -72,6 +73,8 @@ class Hooks:
         self.loaded = loaded
         self.off = False
         """Whether no handler runs at all."""
+        self.listed = mcp_servers.listed(project)
+        self._servers: Servers | None = None
         self.granted_mode: str | None = None
         """The mode that a hook has set for the rest of the session."""
         self.host: Host
@@ -129,6 +132,7 @@ class Hooks:
             return
         if bundle is not None:
             self.bundles[bundle.root] = bundle
+            self.listed |= mcp_servers.bundled(bundle)
         self.handlers += enabled(replace(self.loaded, handlers=tuple(handlers)))
 
     def _signed(self, ran: Ran, answer: Answer) -> Answer:
@@ -144,6 +148,20 @@ class Hooks:
         """Handlers of skills that are to run once have done so; elsewhere `once` is ignored (observed)."""
         done = [h for h in ran if h.scope == "skill" and h.options.get("once") is True]
         self.handlers = tuple(h for h in self.handlers if not any(h is one for one in done))
+
+    def start_servers(self) -> None:
+        """The session begins, and servers that handlers may ask begin to start; those that nobody asks are left out here."""
+        if any(handler.kind == "mcp_tool" for handler in self.handlers) and kinds.available("mcp_tool"):
+            self._servers = self.servers
+
+    @property
+    def servers(self) -> Servers:
+        """The MCP servers of the session, started when first asked for."""
+        if self._servers is None:
+            from .mcp_client import Servers
+
+            self._servers = Servers(self.listed, Place(self.project, self.base), self.dialect.version.server_patience)
+        return self._servers
 
     def grant(self, heard: Heard) -> None:
         """What a hook that allows grants beside: only a mode for the session has been seen to have an effect."""
@@ -242,8 +260,11 @@ class Hooks:
         return self.later.overheard()
 
     def close(self) -> None:
-        """The session is over."""
+        """The session is over, and its servers with it."""
         self.later.close()
+        if self._servers is not None:
+            self._servers.close()
+            self._servers = None
 
 
 def enabled(loaded: Loaded) -> tuple[Configured, ...]:

@@ -23,6 +23,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "http": ("http_handlers", "http"),
     "prompt": ("prompt_handlers", "model"),
     "agent": ("agent_handlers", "model"),
+    "mcp_tool": ("mcp_handlers", "mcp"),
 }
 """Kind -> the module of this package that has `question(asked)`, and the extra that installs the library it needs."""
 
@@ -46,13 +47,18 @@ class Asked:
     """The session's: its settings (`contents`), environment (`base`), project and scene."""
 
 
+def available(kind: str) -> bool:
+    """Whether the library for this kind is installed."""
+    return find_spec(OPTIONAL["claude-code"][kind]) is not None
+
+
 def question(asked: Asked) -> Question:
     """How this handler is asked. Raises Unsupported for a kind that is not there or lacks its library."""
     kind = asked.handler.kind
     if kind not in KINDS:
         raise Unsupported(kind)
     module, extra = KINDS[kind]
-    if find_spec(OPTIONAL["claude-code"][kind]) is None:
+    if not available(kind):
         raise Unsupported(f"{kind}: install hookproof[{extra}]")
     put: Question = import_module(f".{module}", __package__).question(asked)
     return put

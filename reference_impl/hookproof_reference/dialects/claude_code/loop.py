@@ -75,6 +75,7 @@ class Loop(Runner):
         self.hooks.host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
         self.commands = self.skills = frontmatter.skills(self.project)
         self._bring_more(home, agent, session.trusted if session else True)
+        self.hooks.start_servers()
         self.tasks = Tasks()
         self.watch = Watch(self.project, self.hooks.handlers)
         self.refused_stops = 0

@@ -57,6 +57,10 @@ class Version:
     """Whether a systemMessage shows where there is no screen."""
     mcp_output_is_read_as_text: bool
     """Whether a number or an object in the place of an MCP tool's result fails the call."""
+    names_server: bool
+    """Whether envelopes about a tool of an MCP server name the server."""
+    server_patience: float
+    """Seconds from the session's start for which a handler waits for its server; the older one does not wait for a slow one."""
     whole_numbers: bool
     """Whether the cap on blocked stops may be written "1e1"."""
     names_server: bool
@@ -118,6 +122,8 @@ VERSIONS = {
             checks_types=False,
             print_mode_messages=False,
             mcp_output_is_read_as_text=True,
+            names_server=False,
+            server_patience=3.0,
             whole_numbers=False,
             names_server=False,
             terminal_digits_refused=False,
@@ -159,6 +165,8 @@ VERSIONS = {
             checks_types=True,
             print_mode_messages=True,
             mcp_output_is_read_as_text=False,
+            names_server=True,
+            server_patience=30.0,
             whole_numbers=True,
             names_server=True,
             terminal_digits_refused=True,
