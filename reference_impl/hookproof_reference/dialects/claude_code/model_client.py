@@ -6,7 +6,6 @@ Where it is asked, and with which key, stands in the run's environment: ANTHROPI
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import anthropic
@@ -15,6 +14,9 @@ from anthropic.types import Message
 MOST_TOKENS = 4096
 """How long an answer may be: the program's own number is not known."""
 PUBLIC = "https://api.anthropic.com"
+
+CONNECTIONS = anthropic.DefaultHttpxClient(trust_env=False)
+"""One pool for all requests of the process: setting it up takes longer than a request on loopback."""
 
 
 class NoAnswer(Exception):
@@ -31,7 +33,7 @@ def ask(env: Mapping[str, str], limit: float, **request: Any) -> Message:
         base_url=env.get("ANTHROPIC_BASE_URL") or PUBLIC,
         # whoever configures the handler has the time limit in his hands; trying again would use it up unseen
         max_retries=0,
-        http_client=_connections(),
+        http_client=CONNECTIONS,
     )
     try:
         answer = client.messages.create(max_tokens=MOST_TOKENS, timeout=max(limit, 0.001), **request)
@@ -47,9 +49,3 @@ def ask(env: Mapping[str, str], limit: float, **request: Any) -> Message:
 def text_of(answer: Message) -> str:
     """What a model has said, without its tool calls."""
     return "".join(block.text for block in answer.content if block.type == "text")
-
-
-@cache
-def _connections() -> anthropic.DefaultHttpxClient:
-    """One pool for all requests of the process: setting up its certificates takes longer than a request on loopback."""
-    return anthropic.DefaultHttpxClient(trust_env=False)
