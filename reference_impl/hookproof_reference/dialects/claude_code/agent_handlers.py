@@ -74,7 +74,7 @@ class _Work:
         for _ in range(MOST_TURNS):
             answer = self._ask()
             uses = [block for block in answer.content if isinstance(block, ToolUseBlock)]
-            self.messages.append({"role": "assistant", "content": [block.to_dict() for block in answer.content]})
+            self.messages.append({"role": "assistant", "content": [block.to_dict(warnings=False) for block in answer.content]})
             if uses:
                 results, verdict = self._run(uses)
                 if verdict is not None:
