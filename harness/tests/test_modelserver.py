@@ -14,6 +14,7 @@ from hookproof import modelserver
 from hookproof.cases import Say, Use
 from hookproof.dialects import Answer
 from hookproof.errors import DialectError
+from hookproof.loopback import Route
 from hookproof.probe import Act, ProbeKit
 
 TOOL: Any = {"name": "StructuredOutput", "input_schema": {"type": "object"}}
@@ -36,7 +37,7 @@ class World:
 
     def place(self, *stdout: str, **more: Any) -> None:
         act = Act(answers=tuple(Answer(stdout=text) for text in stdout) or (Answer(),), signal=more.pop("signal", None))
-        self.kit.loopback.serve(self.token, "h1", str(self.kit.place(self.folder, "h1", act)), **more)
+        self.kit.loopback.serve(self.token, "h1", Route(str(self.kit.place(self.folder, "h1", act)), **more))
 
     def ask(self, prompt: str = "[h1] Fine?", **more: Any) -> Any:
         return self.client.messages.create(model="m", max_tokens=9, messages=[{"role": "user", "content": prompt}], **more)
