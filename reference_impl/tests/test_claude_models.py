@@ -297,6 +297,21 @@ def test_on_each_of_them_a_model_is_asked(
     assert f'"hook_event_name\\":\\"{event}\\"' in model.told()
 
 
+def test_a_task_that_is_refused_is_not_there(claude: ClaudeProject, model: Model, start: Start) -> None:
+    claude.hooks({"TaskCreated": [asks()], "TaskCompleted": [asks()]})
+    model.replies = [NO, YES, NO]
+    runner = start()
+    new = {"subject": "s", "description": "d"}
+    refused, created = call(runner, "TaskCreate", **new), call(runner, "TaskCreate", **new)
+    assert (refused.outcome, refused.result) == ("failed", "TaskCreated hook feedback:\n[Fine? $ARGUMENTS]: not here")
+    assert created.outcome == "ran"
+    for change in ({"taskId": "9", "status": "completed"}, {"taskId": "1", "status": "pending"}, {"status": "completed"}):
+        assert call(runner, "TaskUpdate", **change).result == "tool ran"
+    done = call(runner, "TaskUpdate", taskId="1", status="completed")
+    assert (done.outcome, done.result) == ("ran", "TaskCompleted hook feedback:\n[Fine? $ARGUMENTS]: not here")
+    assert len(model.requests) == 3
+
+
 # ---- placeholders --------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ SETTINGS = ("settings", "managed_settings", "user_settings", "project_settings",
 WHOLE_SETTINGS = ("settings_raw", "settings_b64", "settings_gen")
 """Stand in place of `settings`, where that could not be an object."""
 
-TOOLS = ("Bash", "Read", "Write", "Edit")
+TOOLS = ("Bash", "Read", "Write", "Edit", "TaskCreate", "TaskUpdate")
 """The tools of the program that one program of ours can stand in for; those of MCP servers beside them."""
 
 MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions")

@@ -72,6 +72,8 @@ _STRICTEST: tuple[Verdict, ...] = ("deny", "ask")
 def _verdict(tool: str, given: Any, mode: str, allowed: Sequence[str], project: str) -> Verdict:
     if mode == "bypassPermissions" or any(tool == name or tool.startswith(f"{name}__") for name in allowed):
         return "allow"
+    if tool in ("TaskCreate", "TaskUpdate"):
+        return "allow"  # the model's own list of things to do
     arguments = given if isinstance(given, dict) else {}
     path = str(arguments.get("file_path", ""))
     inside = os.path.normpath(os.path.join(project, path)).startswith(f"{project}/")

@@ -75,6 +75,20 @@ def read(given: dict[str, Any], tool: str) -> int:
     return 0
 
 
+def create_task(given: dict[str, Any], tool: str) -> int:
+    """Adds to the list of things to do; its number is that of the calls so far."""
+    notes = os.path.dirname(sys.argv[0])
+    number = sum(name.endswith(".TaskCreate.got") for name in os.listdir(notes))
+    print(f"Task #{number} created successfully: {given.get('subject', '')}")
+    return 0
+
+
+def update_task(given: dict[str, Any], tool: str) -> int:
+    """Changes something in it."""
+    print(f"Updated task #{given.get('taskId')}")
+    return 0
+
+
 def mcp(given: dict[str, Any], tool: str) -> int:
     """A tool of a server that says what it is told to say; the one named fail does so as an error."""
     text = given.get("reply", "FAILTEXT" if tool == "fail" else "MCPOUT")
@@ -82,7 +96,7 @@ def mcp(given: dict[str, Any], tool: str) -> int:
     return 1 if tool == "fail" else 0
 
 
-TOOLS = {"Bash": bash, "Write": write, "Edit": edit, "Read": read}
+TOOLS = {"Bash": bash, "Write": write, "Edit": edit, "Read": read, "TaskCreate": create_task, "TaskUpdate": update_task}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,6 +19,7 @@ from . import environment, inputs, mcp_servers, messages, rules
 from .answers import NOTHING
 from .hooks import Heard, Hooks
 from .tasks import Tasks, is_for_background
+from .todo import CREATED, Todo
 
 if TYPE_CHECKING:
     from . import ClaudeCode
@@ -51,6 +52,7 @@ class Calling:
     use: ToolUse
     place: Place
     tasks: Tasks = field(default_factory=Tasks)
+    todo: Todo = field(default_factory=Todo)
     to_model: list[str] = field(default_factory=list)
     to_user: list[str] = field(default_factory=list)
     stops: bool = False
@@ -197,7 +199,21 @@ class Calling:
             place = environment.of_shell(place)
             if is_for_background(self.use, arguments):
                 return self.tasks.start(str(self.use.program), arguments, place)
-        return tools.run(self.use.program, arguments, place)
+        end = tools.run(self.use.program, arguments, place)
+        return self._listed(arguments, end) if end.kind == "ok" else end
+
+    def _listed(self, arguments: Any, end: ToolEnd) -> ToolEnd:
+        """What becomes of a call that adds to the list of things to do, or ticks one off; a block is its result."""
+        found = self.todo.event_of(self.use.name, arguments)
+        if found is None:
+            return end
+        event, fields = found
+        blocks = self.hooks.ask(event, fields, log=self.host.log).blocks()
+        if not blocks:
+            return end
+        self.todo.undo(event, fields)
+        text = "\n".join(messages.todo_feedback(event, said) for said in blocks)
+        return ToolEnd("failed" if event == CREATED else "ok", text, stdout=text, code=1 if event == CREATED else 0)
 
     def _replaced(self, heard: Heard, response: Any) -> Any:
         """The result after the hooks: the last to end that gives one of the right shape has it (observed)."""

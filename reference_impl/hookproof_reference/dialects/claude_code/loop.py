@@ -22,6 +22,7 @@ from .calls import Calling, Host
 from .events import TITLED, Scene, subject_of
 from .hooks import Heard, Hooks
 from .tasks import Tasks
+from .todo import Todo
 from .watching import Watch
 
 STOPPED = "stopped by hook"
@@ -77,6 +78,7 @@ class Loop(Runner):
         self._bring_more(home, agent, session.trusted if session else True)
         self.hooks.start_servers()
         self.tasks = Tasks()
+        self.todo = Todo()
         self.watch = Watch(self.project, self.hooks.handlers)
         self.refused_stops = 0
         self.stop_active = False
@@ -161,7 +163,7 @@ class Loop(Runner):
         self._look_round()
         self.refused_stops = 0  # work between two stops (observed)
         host = Host(self.host, self.mode, self.interactive, self.approver, self.log)
-        callings = [Calling(self.rules, self.hooks, host, use, self._place_of_tools(), self.tasks) for use in uses]
+        callings = [Calling(self.rules, self.hooks, host, use, self._place_of_tools(), self.tasks, self.todo) for use in uses]
         done: dict[int, Called] = {}
         for group in _together(uses):
             done |= _run_together({number: callings[number] for number in group})

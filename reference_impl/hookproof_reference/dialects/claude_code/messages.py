@@ -69,6 +69,11 @@ def task_over(described: Mapping[str, Any], code: int | None) -> str:
     return f'<task-notification>Background command "{described["description"]}" {how}</task-notification>'
 
 
+def todo_feedback(event: str, said: Said) -> str:
+    """What the model reads when a hook blocks a new thing to do, or that one is done."""
+    return f"{event} hook feedback:\n{said.reason or BLOCKED}"
+
+
 def prompt_blocked(said: Said) -> str:
     """Why a prompt was not submitted."""
     return said.reason or BLOCKED
