@@ -355,7 +355,7 @@ class Case(Strict, kw_only=True):
     links: dict[Annotated[str, Meta(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*\.(sh|py)$")], ProbeName] = {}
     """Files of the project that are a handler as well: `ci/guard.sh` is it, `ci/guard.py` becomes it when Python runs it."""
     files: dict[FileName, str] = {}
-    """Files of the project, by their paths in it; `{h1}` in a text becomes the probe's path, `{server}` the entry of its MCP server."""
+    """Files of the project, by their paths in it; `{h1}` in a text is the probe's path, `{server}` its MCP server's entry."""
     plugins: list[FileName] = []
     """Folders of the project, made by `files`, that are loaded as plugins."""
     call: Call | None = None

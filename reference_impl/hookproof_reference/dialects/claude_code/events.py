@@ -98,10 +98,6 @@ _LATE = ("DirectoryAdded", "PreModelSwitch", "PostModelSwitch", "PreSkillShellCo
 TITLED = frozenset({"SessionStart", "UserPromptSubmit"})
 """The events that name the session's title, where it has one (003, stdin contract)."""
 
-SERVED = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
-"""The events that name the server of a tool, at versions that do (observed)."""
-_SERVER = re.compile("mcp__(.+?)__")
-
 _AFTER_A_PROMPT = {"compact", "clear"}
 """The sources of a SessionStart that comes after a prompt."""
 
@@ -137,8 +133,6 @@ def envelope(name: str, fields: Mapping[str, Any], scene: Scene, version: Versio
     own = {**event.own, **fields}
     if scene.title is not None and name in TITLED:
         own.setdefault("session_title", scene.title)
-    if version.names_server and name in SERVED and (server := _SERVER.match(str(own.get("tool_name", "")))):
-        own.setdefault("mcp_server", {"name": server[1], "source": "dynamic"})
     agent_id, agent_type = own.pop("agent_id", scene.agent_id), own.pop("agent_type", scene.agent_type)
     common: dict[str, Any] = {"session_id": scene.session_id, "transcript_path": scene.transcript, "cwd": scene.cwd}
     if version.prompt_id and (event.prompt or (name == "SessionStart" and own.get("source") in _AFTER_A_PROMPT)):

@@ -63,8 +63,6 @@ class Version:
     """Seconds from the session's start for which a handler waits for its server; the older one does not wait for a slow one."""
     whole_numbers: bool
     """Whether the cap on blocked stops may be written "1e1"."""
-    names_server: bool
-    """Whether envelopes of a call name the server of an MCP tool."""
     terminal_digits_refused: bool
     """Whether a notification to the terminal may not begin with a digit, as other commands of that number do."""
     plugins_spare_events: bool
@@ -125,7 +123,6 @@ VERSIONS = {
             names_server=False,
             server_patience=3.0,
             whole_numbers=False,
-            names_server=False,
             terminal_digits_refused=False,
             plugins_spare_events=False,
             names_plugins=False,
@@ -168,7 +165,6 @@ VERSIONS = {
             names_server=True,
             server_patience=30.0,
             whole_numbers=True,
-            names_server=True,
             terminal_digits_refused=True,
             plugins_spare_events=True,
             names_plugins=True,
