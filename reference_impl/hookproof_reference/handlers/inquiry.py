@@ -25,13 +25,18 @@ class Inquiry:
     blind = False
 
     def __init__(self, question: Question, limit: float | None) -> None:
-        """`limit`: seconds; None: none."""
+        """`limit`: seconds; None: none. Raises OSError when there is no room for one more."""
         self.deadline = None if limit is None else time.monotonic() + limit
         self.given_up = Event()
         self._ended: Ended | None = None
         self._news, self._done = os.pipe()
         self.open = {self._news}
-        Thread(target=self._ask, args=(question,), daemon=True, name="inquiry").start()
+        try:
+            Thread(target=self._ask, args=(question,), daemon=True, name="inquiry").start()
+        except RuntimeError as error:  # the system has no thread left
+            os.close(self._done)
+            self.close()
+            raise OSError(str(error)) from None
 
     def _ask(self, question: Question) -> None:
         try:

@@ -88,8 +88,20 @@ def allows(pattern: str, url: str) -> bool:
 
 
 def _fits(starred: str, text: str) -> bool:
-    parts = (re.escape(part) for part in starred.split(_STAR))
-    return re.fullmatch(".*".join(parts), text, re.DOTALL) is not None
+    first, *rest = starred.split(_STAR)
+    if not rest:
+        return text == first
+    *between, last = rest
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    # each part as early as it comes: an expression would try all ways to share the text among many stars
+    at, end = len(first), len(text) - len(last)
+    for part in between:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def _allows_text(pattern: str, target: Url) -> bool:

@@ -15,6 +15,9 @@ from urllib.parse import quote
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 """The schemes that must have a host, and the port that need not be written."""
 
+LONGEST_PORT = 5
+"""Digits, without zeros before them."""
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _HOST_AND_PORT = re.compile(r"(\[[^]]*\]|[^:]*)(?::([0-9]*))?")
 _NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
@@ -73,8 +76,9 @@ def parsed(text: str) -> Url | None:
     host = _host(host_and_port[1]) if host_and_port[1] or scheme in PORTS else ""
     if host is None:
         return None
-    port = int(host_and_port[2]) if host_and_port[2] else None
-    if port is not None and port > 65535:
+    digits = host_and_port[2] and (host_and_port[2].lstrip("0") or "0")
+    port = int(digits) if digits and len(digits) <= LONGEST_PORT else None
+    if digits and (port is None or port > 65535):
         return None
     return Url(scheme, host, None if port == PORTS.get(scheme) else port, _resolved(slash + path), tail[0], user, tail[1])
 
@@ -122,7 +126,7 @@ def _resolved(path: str) -> str:
     for number, step in enumerate(steps, 1):
         plain = re.sub("%2e", ".", step, flags=re.IGNORECASE)
         if plain == "..":
-            kept = kept[:-1]
+            del kept[-1:]
         elif plain != ".":
             kept.append(_escaped(step))
         if plain in (".", "..") and number == len(steps):
