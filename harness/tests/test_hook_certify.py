@@ -237,6 +237,14 @@ def test_an_event_is_guessed_from_a_scripts_words() -> None:
     assert guessed_event("jq -r .stop_hook_active") == "Stop"
     assert guessed_event("jq .tool_response") == "PostToolUse"
     assert guessed_event("SessionStart") == "SessionStart"
+    assert guessed_event("# SubagentStart\ncat") == "SubagentStart"
+
+
+def test_a_guessed_event_goes_by_the_name_that_the_agent_has_for_it(prove: Prove) -> None:
+    made = prove(f"#!/bin/sh\n{READ}echo no >&2; exit 2;; esac\n", dialect="gemini-cli/0.61.0")
+    assert made.script.event == "BeforeTool"
+    assert failed(made) == set()
+    assert made.refused is not None
 
 
 def test_the_event_that_an_answer_names_is_no_proof_of_the_event() -> None:

@@ -44,6 +44,8 @@ def found(bench: tuple[Bench, Reader], folder: Path, text: str) -> Canaries:
         'n == "Edit" and "breakpoint()" in t.get("new_string", "")',
         'n == "NotebookEdit" and t["notebook_path"].endswith("/locked.ipynb")',
         '(t.get("command") or "").split()[:2] == ["vault", "write"]',
+        'len(t.get("content") or "") > 20_000',
+        '(t.get("content") or "").count("x") >= 400 and len(t) > 1',
     ],
 )
 def test_a_guard_of_any_tool_and_key_is_seen_to_refuse(bench: tuple[Bench, Reader], tmp_path: Path, condition: str) -> None:

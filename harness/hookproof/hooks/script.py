@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import CannotStart, UsageError
+from . import stimuli
 
 NEWEST = "claude-code/2.1.332"
 """The dialect that is meant when none is named."""
@@ -40,7 +41,12 @@ _ANSWERED = re.compile(r"hookEventName\W{1,6}\w+")
 _EVENT_NAMES = (
     *("PreToolUse", "PostToolUseFailure", "PostToolUse", "UserPromptSubmit", "SubagentStop", "Stop"),
     *("SessionStart", "SessionEnd", "PermissionRequest", "Notification", "PreCompact"),
+    *("BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "SubagentStart", "SubagentEnd", "PostCompact", "PreCompress"),
+    *("PostToolBatch", "UserPromptExpansion", "StopFailure", "PermissionDenied", "PermissionResult", "TeammateIdle"),
+    *("TaskCreated", "TaskCompleted", "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove"),
+    *("InstructionsLoaded", "CwdChanged", "FileChanged", "DirectoryAdded", "PreModelSwitch", "PostModelSwitch"),
 )
+"""All but those that are words of everyday."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ def from_path(
         raise UsageError(f"{path} does not exist (looked for {file})", f"did you mean {close[0]}?" if close else "check the path")
     return Script(
         shlex.quote(str(file)),
-        event=event or guessed_event(_text(file)),
+        event=event or stimuli.event_there(dialect, guessed_event(_text(file))),
         matcher=matcher,
         timeout_s=timeout_s,
         dialect=dialect,

@@ -38,6 +38,10 @@ _KEY = re.compile(rf"(?:\.|[\"'`]|\b)({'|'.join(OWNERS)})\b")
 _LOOKED_UP = re.compile(
     r"tool_?[iI]nput(?:[\"']\]?)?\)?(?:\s*(?://|\?\?|\|\||or)\s*(?:\{\}|empty)\)?)?(?:\?\.|\.get\([\"']|\.|\[[\"'])(\w+)"
 )
+_NUMBER = re.compile(r"(?<![\w.])(\d[\d_]{1,9})(?![\w.])")
+_SIZE = re.compile(r"len\(|\.length|\.size|\$\{#|\bwc\b|\blength\b|getsize")
+SHORT, LONG = 50, 2_000_000
+"""Numbers that may be a bound of size."""
 _TOOL = re.compile(r"[A-Z][a-z]+([A-Z][a-z]+)*")
 _ORDINARY = frozenset({"command", "file_path", "path", "content", "get"})
 """The keys that commands and paths are tried under anyway."""
@@ -56,7 +60,7 @@ def seeds(script: Script) -> list[Stimulus]:
         texts = [named(script.condition), *texts]
     found = [*_plain(script, texts), *(_keyed(script, texts, keys) if keys else ())]
     tools = [text for text in texts if is_tool(text)]
-    return [*found[: MOST - 40], *_called(script, texts, tools, keys)][:MOST]
+    return [*found[: MOST - 50], *_long(script), *_called(script, texts, tools, keys)][:MOST]
 
 
 def _plain(script: Script, texts: list[str]) -> Iterator[Stimulus]:
@@ -95,6 +99,17 @@ def _called(script: Script, texts: list[str], tools: list[str], keys: list[str])
         for text in own:
             fields = {key: _as(key, text)[-1] for key in keys or ANY_KEYS}
             yield stimuli.call(script.dialect, script.event, whole(tool), id=f"own/{whole(tool)} {text}"[:60], **fields)
+
+
+def _long(script: Script) -> Iterator[Stimulus]:
+    """What is longer than a number of the script's: guards of size have no words."""
+    numbers = {int(found[1].replace("_", "")) for found in _NUMBER.finditer(script.source) if _SIZE.search(script.source)}
+    write, key = stimuli.tool_name(script.dialect, WRITE), "path" if script.dialect.startswith("lecode") else "file_path"
+    for number in sorted(number for number in numbers if SHORT <= number <= LONG)[:2]:
+        for name, text in (("characters", "x" * (number + 1)), ("lines", "x\n" * min(number + 1, LONG // 2))):
+            fields = {key: "/home/dev/project/notes.txt", "content": text}
+            yield stimuli.call(script.dialect, script.event, write, id=f"own/{number + 1} {name}", **fields)
+        yield stimuli.shell(script.dialect, script.event, f"echo {'x' * number}", id=f"own/echo {number} characters")
 
 
 def keys_in(source: str) -> list[str]:

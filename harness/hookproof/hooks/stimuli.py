@@ -77,13 +77,22 @@ TOOLS: dict[str, dict[str, str]] = {
 }
 """Dialect -> neutral name of a tool -> its name there."""
 
-BEFORE_TOOL = {"gemini-cli": "BeforeTool"}
-"""The event before a tool call, where it is not PreToolUse."""
+OTHER_NAMES: dict[str, dict[str, str]] = {
+    "gemini-cli": {
+        "PreToolUse": "BeforeTool",
+        "PostToolUse": "AfterTool",
+        "UserPromptSubmit": "BeforeAgent",
+        "Stop": "AfterAgent",
+        "PreCompact": "PreCompress",
+    },
+    "lecode": {"SubagentStop": "SubagentEnd"},
+}
+"""Agent -> what others call an event -> its own name for it."""
 
 
-def event_of_call(dialect: str) -> str:
-    """The event that fires before a tool call."""
-    return BEFORE_TOOL.get(_family(dialect), "PreToolUse")
+def event_there(dialect: str, event: str) -> str:
+    """What a dialect calls an event, by the name that most have for it."""
+    return OTHER_NAMES.get(_family(dialect), {}).get(event, event)
 
 
 def tool_name(dialect: str, kind: str) -> str:

@@ -19,18 +19,6 @@ from .change import Change
 Role = Literal["refusal", "pass"]
 Outcome = Literal["blocks", "asks", "runs", "runs rewritten", "no such event"]
 
-OTHER_NAMES: dict[str, dict[str, str]] = {
-    "gemini-cli": {
-        "PreToolUse": "BeforeTool",
-        "PostToolUse": "AfterTool",
-        "UserPromptSubmit": "BeforeAgent",
-        "Stop": "AfterAgent",
-        "PreCompact": "PreCompress",
-    },
-    "lecode": {"SubagentStop": "SubagentEnd"},
-}
-"""Agent -> what others call an event -> its own name for it."""
-
 AT_MOST = 3
 """This many ways of refusing, and of passing, are read: the most frequent."""
 WORDS = frozenset({"decision", "permissionDecision", "verdict", "behavior", "hookEventName", "continue", "suppressOutput"})
@@ -110,9 +98,9 @@ def agent(dialect: str) -> str:
 
 def event_in(event: str, own: str, other: str) -> str:
     """What another agent calls an event."""
-    back = {name: common for common, name in OTHER_NAMES.get(agent(own), {}).items()}
+    back = {name: common for common, name in stimuli.OTHER_NAMES.get(agent(own), {}).items()}
     common = back.get(event, event)
-    return OTHER_NAMES.get(agent(other), {}).get(common, common)
+    return stimuli.OTHER_NAMES.get(agent(other), {}).get(common, common)
 
 
 def matrix(probe: Probe, *, thorough: bool = False) -> Matrix | None:
