@@ -156,6 +156,16 @@ def test_a_refusal_shows_the_runners_own_words_and_the_hint() -> None:
     )
 
 
+def test_of_a_long_stderr_the_end_is_shown() -> None:
+    long = "\n".join(f"line {number}" for number in range(5000)) + "\n"
+    for text in (terminal.refusal("no answer", None, "", long), terminal.failure(case("error", complained=long))):
+        assert "(the end of 48889 characters)" in text
+        assert "| line 4999" in text and "| line 4960" in text
+        assert "line 4959" not in text
+    assert len(terminal.refusal("no answer", None, "", "e" * 100_000)) < 3200
+    assert "the end of" not in terminal.refusal("no answer", None, "", "boom\n")
+
+
 def test_junit_properties_leave_out_what_is_empty() -> None:
     properties = dict(junit.properties(case("fail", checks=[DENIED])))
     assert properties["hookproof.status"] == "fail"

@@ -13,6 +13,8 @@ from ..results import BAD, CaseResult, Check, Footer, Header, Moment, Status, co
 WIDTH = 110
 GIVEN_CHARS = 700
 """So much of each settings file and of the request is shown with a failure."""
+STDERR_CHARS, STDERR_LINES = 3000, 40
+"""So much of the end of a subject's stderr is shown; results keep more."""
 LABELS: dict[Status, str] = {
     "pass": "pass",
     "fail": "fail",
@@ -64,7 +66,7 @@ def failure(result: CaseResult) -> str:
     if result.said:
         lines += ["", f"  the {subject} printed:", *_quoted(result.said)]
     if result.complained:
-        lines += ["", f"  the {subject}'s stderr:", *_quoted(result.complained)]
+        lines += ["", f"  the {subject}'s stderr:", *_quoted(_end_of(result.complained))]
     if result.hint:
         lines += ["", *_wrapped(f"hint: {result.hint}", "  ")]
     lines += ["", f"  again: {result.rerun}"]
@@ -107,7 +109,7 @@ def refusal(message: str, hint: str | None, said: str, complained: str) -> str:
     if said:
         lines += ["it printed:", *_quoted(said)]
     if complained:
-        lines += ["its stderr:", *_quoted(complained)]
+        lines += ["its stderr:", *_quoted(_end_of(complained))]
     if hint:
         lines.append(f"hint: {hint}")
     return printable("\n".join(lines))
@@ -246,6 +248,13 @@ def _first_note(cases: Sequence[CaseResult], status: Status) -> str:
 
 def _quoted(text: str) -> list[str]:
     return [f"    | {line}" for line in text.rstrip("\n").splitlines()]
+
+
+def _end_of(text: str) -> str:
+    """What a program wrote last: that is where it says why it gave up."""
+    text = text.rstrip("\n")
+    end = "\n".join(text[-STDERR_CHARS:].splitlines()[-STDERR_LINES:])
+    return end if len(end) == len(text) else f"... (the end of {len(text)} characters)\n{end}"
 
 
 def _wrapped(text: str, indent: str, hang: int = 0) -> list[str]:
