@@ -346,6 +346,12 @@ def test_what_a_server_is_called_with_is_compared(agree: Agree, tmp_path: Path) 
     assert [difference["what"] for difference in said["differing"][0]["differences"]] == ["called"]
 
 
+@pytest.mark.parametrize("log", ["call {broken} say", "call [] say", "something else", "call {} say\nand then"])
+def test_a_log_of_another_form_is_not_compared(agree: Agree, tmp_path: Path, log: str) -> None:
+    code, said = agree(write(tmp_path, calling("say", DENIED, log, reply=DENY)))
+    assert code == 0, said["differing"]
+
+
 def test_a_server_that_is_not_known_is_left_out(tmp_path: Path) -> None:
     (known,) = rows.read(write(tmp_path, calling("say", {}, "")))
     assert left_out(known.fields, "2.1.332") == []

@@ -61,7 +61,7 @@ def _differences(row: Row, seen: Story, ours: Story) -> Iterator[Difference]:
             yield _difference("asked", _only(seen.asked, ours.asked), _only(ours.asked, seen.asked))
     elif ours.requests < REPEATS:
         yield _difference("requests", f"{REPEATS} or more", ours.requests)
-    if asks_servers(row.fields) and seen.called != ours.called:
+    if seen.called is not None and ours.called is not None and seen.called != ours.called and asks_servers(row.fields):
         yield _difference("called", _only(seen.called, ours.called), _only(ours.called, seen.called))
     if seen.end not in (ours.end, UNTOLD):
         yield _difference("end", seen.end, ours.end)

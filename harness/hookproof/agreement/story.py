@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ..protocol import RunAnswer, StepAnswer
-from . import endpoint
+from . import called, endpoint
 from .rows import Row
 from .scene import LOG_OF_SERVER, Scene
 
@@ -49,8 +49,8 @@ class Story:
     """How the run ended."""
     asked: tuple[str, ...] | None = ()
     """What http handlers were asked, sorted; None: not told."""
-    called: tuple[str, ...] = ()
-    """What handlers have called at MCP servers: tool and arguments of each call, and that it was cancelled; sorted."""
+    called: tuple[str, ...] | None = ()
+    """What handlers have called at MCP servers, sorted: tool and arguments, and that a call was cancelled; None: not told."""
 
     def results(self) -> list[tuple[bool, str]]:
         """The results with whether they were errors."""
@@ -72,7 +72,7 @@ def of_row(row: Row, version: str) -> Story:
         requests=requests,
         end=_end_seen(reason, requests, seen),
         asked=_asked_seen(row, seen),
-        called=_called(row, [_noted(line) for line in str(seen.get("logs", {}).get("mcp", "")).split("\n")], ()),
+        called=called.of_row(row.fields, str(seen.get("logs", {}).get("mcp", "")), lambda text: _plain(text, ())),
     )
 
 
@@ -106,8 +106,8 @@ def of_run(scene: Scene, answer: RunAnswer) -> Story:
     if scene.model is not None:
         requests += scene.model.requests
         results += scene.model.results.values()
-    own = (*names, (scene.request.session.id if scene.request.session else "@S@", "@S@"))
-    called = [json.loads(line) for line in logs.pop(LOG_OF_SERVER, "").splitlines()]
+    session = scene.request.session.id if scene.request.session is not None else ""
+    server_log = logs.pop(LOG_OF_SERVER, "")
     return Story(
         wrote=tuple(logs.pop("ran", "").split()),
         marks=tuple(_plain(line, names) for line in logs.pop("order", "").split("\n") if line),
@@ -117,7 +117,7 @@ def of_run(scene: Scene, answer: RunAnswer) -> Story:
         requests=requests,
         end=end,
         asked=tuple(sorted(scene.endpoint.asked)) if scene.endpoint is not None else (),
-        called=_called(scene.row, called, own),
+        called=called.of_scene(scene.row.fields, server_log, session, lambda text: _plain(text, names)),
     )
 
 
@@ -163,32 +163,6 @@ def _envelopes(logs: Mapping[str, str], names: Sequence[tuple[str, str]]) -> tup
                 told = {key: envelope[key] for key in TOLD if key in envelope}
                 found.append(json.dumps(told, sort_keys=True, ensure_ascii=False))
     return tuple(sorted(found))
-
-
-_CALL = re.compile(r"call (\{.*\}) (\S+)")
-_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_IDENT = re.compile(r"\btoolu_0*(\d+)\b")
-
-
-def _noted(line: str) -> Mapping[str, Any]:
-    """A line of a row's log of its server, in the words of our own: `call ARGUMENTS TOOL`, `notifications/cancelled ...`."""
-    if line.startswith("notifications/cancelled"):
-        return {"cancelled": True}
-    found = _CALL.fullmatch(line)
-    return {"call": found[2], "arguments": json.loads(found[1])} if found else {}
-
-
-def _called(row: Row, notes: Sequence[Mapping[str, Any]], names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """What handlers have called; the model's own calls are none of theirs, and are not made with a server here."""
-    own = {block.get("tool") for turn in row.fields["turns"] for block in turn}
-    called = []
-    for note in notes:
-        if "cancelled" in note:
-            called.append("cancelled")
-        elif "call" in note and not any(str(tool).endswith(f"__{note['call']}") for tool in own):
-            text = f"{note['call']} {json.dumps(note['arguments'], sort_keys=True, ensure_ascii=False)}"
-            called.append(_IDENT.sub(r"t\1", _SESSION.sub("@S@", _plain(text, names))))
-    return tuple(sorted(called))
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
