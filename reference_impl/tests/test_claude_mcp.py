@@ -311,26 +311,45 @@ def test_no_server_is_started_that_no_handler_asks(claude: ClaudeProject, log: P
     assert not log.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_runner_that_is_told_to_stop_leaves_no_server(claude: ClaudeProject, log: Path, number: int) -> None:
-    list_server(claude, log)
-    _, path = claude.configure(PreToolUse=[handler("sleep")])
+PACKAGE = str(Path(hookproof_reference.__file__).parents[1])
+
+
+def request(claude: ClaudeProject, path: str) -> bytes:
+    """One call of the shell, put to the reference over the protocol."""
     world = {"root": str(claude.folder), "project": str(claude.folder), "home": str(claude.home), "cwd": str(claude.folder)}
-    calls = [{"id": "t1", "name": "Bash", "input": LS, "program": None}]
-    request = {
+    asked = {
         "op": "run",
         "id": "r1",
         "dialect": "claude-code/2.1.332",
         "world": {**world, "env": {}},
         "settings": [{"scope": "project", "path": path}],
-        "steps": [{"turn": {"tool_calls": calls}}],
+        "steps": [{"turn": {"tool_calls": [{"id": "t1", "name": "Bash", "input": LS, "program": None}]}}],
     }
-    package = str(Path(hookproof_reference.__file__).parents[1])
+    return json.dumps(asked).encode() + b"\n"
+
+
+def test_without_the_sdk_it_says_what_to_install(claude: ClaudeProject, log: Path) -> None:
+    list_server(claude, log)
+    _, path = claude.configure(PreToolUse=[handler("echo")])
+    ended = subprocess.run(
+        [sys.executable, "-S", "-m", "hookproof_reference"],
+        input=request(claude, path),
+        env={**ENV, "PYTHONPATH": PACKAGE},
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(ended.stdout) == {"id": "r1", "unsupported": "mcp_tool: install hookproof[mcp]"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_runner_that_is_told_to_stop_leaves_no_server(claude: ClaudeProject, log: Path, number: int) -> None:
+    list_server(claude, log)
+    _, path = claude.configure(PreToolUse=[handler("sleep")])
     process = subprocess.Popen(
-        [sys.executable, "-m", "hookproof_reference"], stdin=subprocess.PIPE, env={**ENV, "PYTHONPATH": package}
+        [sys.executable, "-m", "hookproof_reference"], stdin=subprocess.PIPE, env={**ENV, "PYTHONPATH": PACKAGE}
     )
     assert process.stdin is not None
-    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.write(request(claude, path))
     process.stdin.flush()
     assert until(lambda: log.exists() and "asleep" in log.read_text(), 60)
     process.send_signal(number)
