@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,8 +88,10 @@ def _named_by_plugin(folder: str, name: str) -> Place | None:
         if os.path.isfile(manifest):
             if inside in (os.path.normpath(each) for each in named_hooks(Path(manifest))):
                 return Place("plugin-hooks", plugin=Path(root))
-            misnamed = inside == "hooks.json" or re.fullmatch(r"hooks/.*hooks?.*\.json", inside, re.I) is not None
-            return Place("unread", plugin=Path(root)) if misnamed else None
+            # a plugin may carry the hooks of other agents, too: only where its own are not to be seen is a near name a slip
+            slip = inside.lower() in ("hooks.json", "hooks/hook.json", "hooks/hooks.json")
+            own = os.path.isfile(os.path.join(root, "hooks", "hooks.json"))
+            return Place("unread", plugin=Path(root)) if slip and not own else None
         root, last = os.path.split(root)
         inside = os.path.join(last, inside)
     return None

@@ -89,6 +89,9 @@ def _given_arguments(launch: Launch) -> bool:
     )
 
 
+_GUARDED = profiles.BLOCKING_EVENTS - {"Stop", "SubagentStop"}
+
+
 @rule(
     id="script-undeclared-tool",
     severity="warning",
@@ -108,7 +111,8 @@ def _check_tool(context: Context) -> Iterator[Found]:
         if trait is None:
             continue
         closed = trait.kind == "undeclared-tool-closed"
-        guard = each.event in profiles.BLOCKING_EVENTS and is_guard(context, each.launch)
+        # at Stop a missing tool only means that the agent is sent back once more, or not at all
+        guard = each.event in _GUARDED and is_guard(context, each.launch)
         yield context.at(
             each.launch.handler.key("command"),
             f"{each.where(trait)} needs {trait.text}; where that is missing, "
