@@ -60,6 +60,8 @@ def _check_input(context: Context) -> Iterator[Found]:
     for each in seen(context):
         for kind, words in said.items():
             trait = each.traits.first(kind)
+            if trait is not None and kind == "payload-key" and _has_both(each.text, trait.text):
+                continue
             if trait is not None and kind == "input-argument" and _given_arguments(each.launch):
                 continue
             if trait is not None and (not each.inline or kind == "payload-key"):
@@ -72,6 +74,12 @@ def _check_input(context: Context) -> Iterator[Found]:
                     else ("value empty" if not each.traits.refuses else None),
                 )
                 break
+
+
+def _has_both(text: str, key: str) -> bool:
+    """Whether a script for several agents reads the right key, too: `tool_input`, and `toolInput` where that is not there."""
+    right = {"toolName": "tool_name", "toolResponse": "tool_response", "sessionId": "session_id", "hookEvent": "hook_event_name"}
+    return re.search(rf"\b{right.get(key, 'tool_input')}\b", text) is not None
 
 
 def _given_arguments(launch: Launch) -> bool:
