@@ -22,6 +22,7 @@ LONGEST = 64 * 1024 * 1024
 LONGEST_TOLD = 200
 """Characters of an answer that is none which are told."""
 SCHEMES = ("http", "https")
+"""What is spoken; URLs of other schemes are no mistakes before they are asked (observed)."""
 WHITE = " \t\r\n\ufeff"
 """An answer of nothing else is an empty one (observed)."""
 
@@ -51,12 +52,13 @@ def _answer(asked: Asked, body: bytes, given_up: Event) -> str:
     places = addresses.reachable(url.host, url.port or urls.PORTS[url.scheme], hooks.dialect.version)
     # certificates are read only where one is checked: that takes longer than an answer
     with httpx.Client(trust_env=False, timeout=asked.handler.timeout, verify=url.scheme == "https") as client:
-        while True:
+        while not given_up.is_set():
             try:
                 return _asked_at(places.pop(0), url, wire, body, client, given_up)
             except httpx.ConnectError:
                 if not places:
                     raise
+    raise Refused(f"nobody waits any more for an answer from {url.text}")
 
 
 def _asked_at(place: str, url: Url, headers: Mapping[bytes, bytes], body: bytes, client: httpx.Client, given_up: Event) -> str:
@@ -71,6 +73,8 @@ def _asked_at(place: str, url: Url, headers: Mapping[bytes, bytes], body: bytes,
             if given_up.is_set() or len(heard) > LONGEST:
                 raise Refused(f"the answer from {url.text} is longer than {LONGEST >> 20} MiB, or nobody waits for it any more")
     text = heard.decode("utf-8", "replace")
-    if text.strip(WHITE) and answers.parsed(text) is None:
+    if not text.strip(WHITE):
+        return ""
+    if answers.parsed(text) is None:
         raise Refused(f"the answer from {url.text} is no JSON object: {text[:LONGEST_TOLD]}")
     return text
