@@ -76,5 +76,7 @@ def _asked_at(place: str, url: Url, headers: Mapping[bytes, bytes], body: bytes,
     if not text.strip(WHITE):
         return ""
     if answers.parsed(text) is None:
-        raise Refused(f"the answer from {url.text} is no JSON object: {text[:LONGEST_TOLD]}")
+        # a broken object is not repeated, other text is (observed)
+        what = "broken JSON" if text.strip(WHITE).startswith("{") else f"no JSON object: {text[:LONGEST_TOLD]}"
+        raise Refused(f"the answer from {url.text} is {what}")
     return text
