@@ -34,6 +34,8 @@ def question(asked: Asked) -> Question:
     def put(given_up: Event) -> Ended:
         try:
             return Ended(exit=0, stdout=_answer(asked, body, given_up))
+        except httpx.TimeoutException:
+            return Ended(timed_out=True)
         except (Refused, Blocked, OSError, httpx.HTTPError, httpx.InvalidURL) as error:
             return Ended(error=str(error) or type(error).__name__)
 
