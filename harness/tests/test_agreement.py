@@ -125,6 +125,7 @@ def test_words_say_what_was_seen_and_what_is_here(capsys: pytest.CaptureFixture[
         ({"args": ["--permission-mode", "dontAsk", "--init"]}, []),
         ({"args": ["--permission-mode", "auto"]}, ["args: --permission-mode auto"]),
         ({"args": ["--plugin-dir", "x"]}, ["args: --plugin-dir"]),
+        ({"args": ["--plugin-dir", "@W@/plug", "--init"]}, []),
         ({"prompt": "/review"}, ["prompt: a command of the program"]),
         ({"prompt": None}, ["prompt: none"]),
         ({"turns": [[{"tool": "Task", "input": {}}]]}, ["turns: tool Task"]),

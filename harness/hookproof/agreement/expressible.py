@@ -46,6 +46,8 @@ NOTICED = ("FileChanged", "CwdChanged", "ConfigChange", "MessageDisplay")
 """The events that a host fires when it notices something; no step of the protocol is that something."""
 
 _ASKS_SERVER = re.compile(r'"type\\*"\s*:\s*\\*"mcp_tool\\*"')
+PLACE_OF_PLUGINS = "@W@/"
+"""Where the folders of plugins lie: beside the project."""
 SERVER_PROGRAM = "mcp_srv.py"
 """The program behind a row's MCP servers, in the folder `@L@`; lab_tools.py has its tools."""
 _ASKS_A_MODEL = re.compile(r'"type\\*"\s*:\s*\\*"(?:prompt|agent)\\*"')
@@ -74,9 +76,23 @@ def settings_texts(fields: Mapping[str, Any]) -> Iterator[str]:
     for name in WHOLE_SETTINGS:
         if name in fields:
             yield whole_settings(name, fields[name]).decode("utf-8", "replace")
+    bundled = tuple(f"../{folder}/" for folder in plugins(fields))
     for name, file in (fields.get("files") or {}).items():
-        if name.endswith((".claude/settings.json", ".claude/settings.local.json")):
+        of_plugin = name.startswith(bundled) and name.endswith(".json") and not name.endswith(".mcp.json")
+        if of_plugin or name.endswith((".claude/settings.json", ".claude/settings.local.json")):
             yield file[0]
+
+
+def plugins(fields: Mapping[str, Any]) -> list[str]:
+    """The folders of plugins that options name, as paths in the world."""
+    return [name.removeprefix(PLACE_OF_PLUGINS) for name in _given(fields, "--plugin-dir")]
+
+
+def _given(fields: Mapping[str, Any], option: str) -> list[str]:
+    """The values of an option."""
+    args = fields.get("args")
+    args = args if isinstance(args, list) else []
+    return [args[at + 1] for at, word in enumerate(args[:-1]) if word == option and isinstance(args[at + 1], str)]
 
 
 def whole_settings(name: str, value: str) -> bytes:
@@ -117,14 +133,12 @@ def asks_servers(fields: Mapping[str, Any]) -> bool:
 
 def server_files(fields: Mapping[str, Any]) -> list[str]:
     """The files of a row that list MCP servers, as the row names them: the project's own, and those of an option."""
-    args = list(fields.get("args") or ())
-    named = [args[at + 1] for at, word in enumerate(args[:-1]) if word == "--mcp-config"]
-    return [".mcp.json", *(name.removeprefix("@P@/") for name in named)]
+    return [".mcp.json", *(name.removeprefix("@P@/") for name in _given(fields, "--mcp-config"))]
 
 
 def _of_servers(fields: Mapping[str, Any]) -> Iterator[str]:
     """What of the servers that handlers ask cannot be laid out: unknown programs, and connections that are no stdio."""
-    for name in server_files(fields):
+    for name in (*server_files(fields), *(f"../{folder}/.mcp.json" for folder in plugins(fields))):
         if name not in (fields.get("files") or {}):
             continue
         try:
@@ -240,6 +254,8 @@ def _args(value: Any, fields: Mapping[str, Any], version: str) -> list[str]:
             found += _approver(fields, version)
         elif word in ("--mcp-config", "--setting-sources"):
             next(words, "")
+        elif word == "--plugin-dir" and next(words, "").startswith(PLACE_OF_PLUGINS):
+            continue
         elif word not in ("--init", "--maintenance"):
             found.append(f"args: {word}")
             break

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from .. import modelserver
 from ..errors import HarnessError
 from ..mcpserver.host import CONFIGURATION, McpHost
@@ -119,6 +121,7 @@ def lay_out(row: Row, version: str, asked: str, folder: Path, number: int, model
         settings=settings,
         session=Session(id=f"s{name[8:]}", permission_mode=stands.mode),
         permission=Permission(verdict=stands.verdict, approver=_approver(row.fields)),
+        plugins=[f"{root}/{folder}" for folder in expressible.plugins(row.fields)] or UNSET,
         steps=steps,
     )
     return Scene(row, version, root, places["project"], places["log"], request, places["notes"], model, endpoint)

@@ -148,7 +148,7 @@ def _loop(steps: Sequence[StepAnswer], scene: Scene) -> tuple[int, str, list[Ste
 
 
 def _plain(text: str, names: Sequence[tuple[str, str]]) -> str:
-    for path, name in (*names, ("/home/dev/project", "@P@"), ("/home/dev/lab", "@W@")):
+    for path, name in (*names, ("/home/dev/project", "@P@"), ("/home/dev/lab", "@W@"), ("SCRATCH/", "@W@/")):
         text = text.replace(path, name)
     return text
 
