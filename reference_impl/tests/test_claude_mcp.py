@@ -154,6 +154,7 @@ def until(true: Any, seconds: float = 20) -> bool:
 
 
 def asked(servers: Servers, tool: str, server: str = "s", given_up: Event | None = None, **arguments: Any) -> Reply:
+    servers.wait_for(server)
     return servers.ask(server, tool, arguments, given_up or Event())
 
 

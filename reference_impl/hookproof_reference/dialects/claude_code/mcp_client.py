@@ -50,7 +50,7 @@ class Servers:
     """The servers of one session, on their way from the start. Close them."""
 
     def __init__(self, servers: Mapping[str, Listed], place: Place, patience: float) -> None:
-        """`place` is where they run; `patience`: seconds from now on for which a call waits for its server to be there."""
+        """`place` is where they run; `patience`: seconds from now on for which `wait_for` waits."""
         self._stack = ExitStack()
         self._portal = self._stack.enter_context(start_blocking_portal())
         self._latest = time.monotonic() + patience
@@ -58,23 +58,23 @@ class Servers:
         self._connections = {name: _Connection(listed, place) for name, listed in servers.items()}
         self._kept = [self._portal.start_task_soon(connection.keep) for connection in self._connections.values()]
 
+    def wait_for(self, server: str) -> None:
+        """Waits until a server is connected or will never be, as long as there is patience with it."""
+        connection = self._connections.get(server)
+        if connection is not None:
+            connection.settled.wait(max(0.0, self._latest - time.monotonic()))
+
     def ask(self, server: str, tool: str, arguments: Mapping[str, Any], given_up: Event) -> Reply:
-        """Calls a tool and waits; when it is given up, the server is told that the call is cancelled.
+        """Calls a tool of a server that is there, and waits; when it is given up, the server is told that the call is cancelled.
 
         The tool is not looked up before: the server knows what it has (observed).
         """
         connection = self._connections.get(server)
-        session = None if connection is None else self._connected(connection, given_up)
+        session = None if connection is None else connection.session
         if session is None:
             return Reply(f"MCP server '{server}' not connected", is_error=True)
         reply: Reply = self._portal.call(self._ask, session, tool, dict(arguments), given_up)
         return reply
-
-    def _connected(self, connection: _Connection, given_up: Event) -> ClientSession | None:
-        while not connection.settled.wait(GLANCE) and not given_up.is_set():
-            if time.monotonic() >= self._latest:
-                return None
-        return connection.session
 
     async def _ask(self, session: ClientSession, tool: str, arguments: dict[str, Any], given_up: Event) -> Reply:
         asked = mcp_types.CallToolRequest(params=mcp_types.CallToolRequestParams(name=tool, arguments=arguments))

@@ -33,6 +33,7 @@ def question(asked: Asked) -> Question:
         return lambda given_up: refusal
     arguments = interpolation.filled(options.get("input", {}), asked.envelope)
     servers = asked.hooks.servers
+    servers.wait_for(server)  # before anything starts, as it would before the first turn: the limit is for the call
 
     def put(given_up: Event) -> Ended:
         return read(servers.ask(server, tool, arguments, given_up))
