@@ -25,6 +25,8 @@ KEPT_CHARS = 20_000
 """How much of a settings file or a request is kept with a result that is not well."""
 ANSWER_LIMIT = 10.0
 """Seconds that a runner has for an answer beyond what the case's own probes sleep."""
+LIBRARY_LIMIT = 10.0
+"""Seconds more where a handler is no command: a runner may load a client's library when it meets the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,8 @@ def limit(case: Case, scale: float) -> float:
     handlers = sum(h.sleep + h.start_delay for h in case.handlers)
     tools = sum(call.program.sleep for call in case.tool_calls())
     children = sum(h.spawn_child.sleep for h in case.handlers if h.spawn_child)
-    return (ANSWER_LIMIT + handlers + tools + children) * scale
+    library = LIBRARY_LIMIT if any(h.kind != "command" for h in case.handlers) else 0.0
+    return (ANSWER_LIMIT + library + handlers + tools + children) * scale
 
 
 def _timeline(seen: ledger.Ledger) -> list[Moment]:
