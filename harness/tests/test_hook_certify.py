@@ -136,6 +136,11 @@ def test_a_prompt_that_never_passes_and_a_call_that_waits_for_ever_are_failures(
     assert failed(prove(f"#!/bin/sh\ncat >/dev/null\necho '{DENY.replace('deny', 'defer')}'\n")) == {"passes-something"}
 
 
+def test_an_end_with_2_by_accident_is_a_failure(prove: Prove) -> None:
+    text = "#!/usr/bin/env python3\nimport argparse\np = argparse.ArgumentParser(); p.add_argument('file'); p.parse_args()\n"
+    assert failed(prove(text, event="PreToolUse")) == {"passes-something"}
+
+
 def test_a_guard_of_the_turns_end_that_was_not_seen_to_refuse_is_a_remark(prove: Prove) -> None:
     made = prove("#!/bin/sh\ncat >/dev/null; [ -e failed ] || exit 0; echo again >&2; exit 2\n", event="Stop")
     assert made.first_line.startswith("this guard refused nothing")

@@ -4,12 +4,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from .. import stimuli
 from ..check import Finding, Probe, check
 
 FAMILY = "canaries"
+
+_ACCIDENT = re.compile(
+    r"^usage: |can't open file|cannot open|[Ss]yntax ?[Ee]rror|Traceback \(most recent|No such file", re.MULTILINE
+)
+"""What interpreters and parsers of arguments say when they end with 2 by themselves."""
 
 
 @check(
@@ -46,6 +52,7 @@ def passes_something(probe: Probe) -> Iterable[Finding]:
     if probe.canaries.passed is None and probe.script.event not in ("Stop", "SubagentStop"):
         # a matcher may keep all other calls from a script, but no prompt, and no call waits for ever by intention
         harmless = shots[0]
-        severe = not stimuli.is_call(probe.script.event) or harmless.meaning.verdict == "defer"
+        by_accident = bool(_ACCIDENT.search(harmless.fired.complained))
+        severe = not stimuli.is_call(probe.script.event) or harmless.meaning.verdict == "defer" or by_accident
         what = f"all {len(shots)} stimuli were refused, {harmless.stimulus.id} too"
         yield Finding(what, "some pass", harmless, severity="must" if severe else None)
