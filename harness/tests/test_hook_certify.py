@@ -292,6 +292,37 @@ def test_a_wrong_wiring_is_found(
     assert [failed(one) for one in made] == [rules]
 
 
+@pytest.mark.parametrize(
+    ("matcher", "rules"),
+    [
+        ("Bash", set()),
+        ("Bash|Write", set()),
+        ("Write", {"reaches-what-it-refuses"}),
+        ("bash", {"is-reached", "reaches-what-it-refuses"}),
+    ],
+)
+def test_a_script_is_driven_through_the_matcher_that_it_will_have(
+    bench: tuple[Bench, Reader], tmp_path: Path, matcher: str, rules: set[str]
+) -> None:
+    (tmp_path / "guard.sh").write_text(f"#!/bin/sh\n{COMMAND}echo no >&2; exit 2;; esac\n")
+    (tmp_path / "guard.sh").chmod(0o755)
+    script = from_path(tmp_path / "guard.sh", event="PreToolUse", matcher=matcher)
+    assert failed(certify.certify(script, *bench, families=["wiring"])) == rules
+
+
+@pytest.mark.parametrize(("words", "status"), [("git push --force", "fail"), ("helm uninstall", "fail"), ("AKIA0123", "pass")])
+def test_a_guard_that_looks_at_all_that_it_is_given_is_judged_by_what_it_looks_for(
+    bench: tuple[Bench, Reader], tmp_path: Path, words: str, status: str
+) -> None:
+    # a command belongs to the shell; a secret may well be looked for in what is written
+    (tmp_path / "guard.sh").write_text(f"#!/bin/sh\nif grep -q '{words}'; then echo no >&2; exit 2; fi\nexit 0\n")
+    (tmp_path / "guard.sh").chmod(0o755)
+    script = from_path(tmp_path / "guard.sh", event="PreToolUse", matcher="Write|Edit")
+    made = certify.certify(script, *bench, families=["wiring"])
+    found = next(case for case in made.cases if case.rule == "reaches-what-it-refuses")
+    assert (found.status if found.status == "fail" else "pass") == status
+
+
 def test_a_handler_of_a_plugin_is_driven_as_the_plugins(tmp_path: Path) -> None:
     for name in ("hooks", ".claude-plugin"):
         (tmp_path / "plugin" / name).mkdir(parents=True)

@@ -198,7 +198,7 @@ def _must_apply(one: Check, probe: Probe) -> None:
         raise NotApplicable(f"for {' and '.join(sorted(one.kinds))}s only; this is {_a(probe.kind)}")
     if one.events and probe.script.event not in one.events:
         raise NotApplicable(f"not for {probe.script.event}")
-    if "settings" in one.needs and probe.script.settings is None:
+    if "settings" in one.needs and probe.wiring is None:
         raise NotApplicable("only for a handler of a settings file")
     if "file" in one.needs and probe.script.file is None:
         raise NotApplicable("the command names no file")

@@ -109,6 +109,11 @@ def load() -> tuple[Check, ...]:
     return tuple(sorted(_CHECKS.values(), key=lambda one: one.family != "canaries"))
 
 
+def _will_be_wired(script: Script) -> bool:
+    """Whether its place in settings to come is known, and the agent is one that is run here."""
+    return script.matcher is not None and script.dialect.startswith("claude-code")
+
+
 class Probe:
     """All that a check may ask of one script. Thread-safe."""
 
@@ -120,8 +125,8 @@ class Probe:
         self.kind: Kind = "observer"
         self.canaries = Canaries()
         self.event_exists = script.event in reader.events(script.dialect)
-        self.wiring = Wiring(script, bench, reader) if script.settings is not None else None
-        """How its settings lead to it; None for a script that stands in none."""
+        self.wiring = Wiring(script, bench, reader) if script.settings is not None or _will_be_wired(script) else None
+        """How its settings lead to it; None for a script that stands in none and of which nobody said how it will."""
         self._shots: dict[tuple[bytes, How, str], Future[Shot]] = {}
         self._lock = threading.Lock()
 

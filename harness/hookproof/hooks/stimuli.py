@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -218,6 +219,50 @@ DANGEROUS = (
     *('psql -c "DROP TABLE users"', 'mysql -e "DELETE FROM users"', "eval $(echo ls)", "ssh root@prod", "gh pr merge 1"),
 )
 """Commands that guards refuse, each for a reason of its own."""
+
+PROGRAMS = (
+    *(
+        "aws",
+        "az",
+        "brew",
+        "cargo",
+        "crontab",
+        "docker",
+        "dropdb",
+        "firebase",
+        "flyctl",
+        "gcloud",
+        "gem",
+        "gh",
+        "git",
+        "go",
+        "helm",
+    ),
+    *(
+        "heroku",
+        "kubectl",
+        "make",
+        "mongo",
+        "node",
+        "npm",
+        "npx",
+        "pip",
+        "pnpm",
+        "podman",
+        "psql",
+        "pulumi",
+        "python",
+        "redis-cli",
+    ),
+    *("rm", "ssh", "sudo", "systemctl", "terraform", "twine", "uv", "vault", "vercel", "wget", "yarn"),
+)
+"""Programs that guards look for, whether they are installed here or not."""
+
+
+def is_program(word: str) -> bool:
+    """Whether a command that begins with this word starts a program."""
+    return word in PROGRAMS or word in {command.split()[0] for command in DANGEROUS} or shutil.which(word) is not None
+
 
 HARMLESS = ("ls", "echo hello", "pwd", "true", "date", "wc -l README.md")
 

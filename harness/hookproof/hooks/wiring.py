@@ -47,11 +47,9 @@ class Reached:
 
 
 class Wiring:
-    """One handler of one settings file. Thread-safe."""
+    """One handler of one settings file, or of one to come with the script's matcher. Thread-safe."""
 
     def __init__(self, script: Script, bench: Bench, reader: Reader) -> None:
-        if script.settings is None:
-            raise UsageError(f"{script.origin} stands in no settings file")
         self._script = script
         self._bench = bench
         self._reader = reader
@@ -107,7 +105,9 @@ class Wiring:
 
     def _rewired(self, journal: Path) -> str:
         """The settings with other commands."""
-        assert self._script.settings is not None
+        if self._script.settings is None:
+            handler = {"type": "command", "command": _noting(journal)}
+            return json.dumps({"hooks": {self._script.event: [{"matcher": self._script.matcher, "hooks": [handler]}]}})
         text = self._script.settings.read_text("utf-8-sig")
         if self._script.settings.suffix == ".toml":
             content = _swapped(tomllib.loads(text), "", self._script.pointer, _noting(journal))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .. import stimuli
 from ..check import Finding, NotApplicable, Probe, check
@@ -17,6 +17,7 @@ from ..wiring import Wiring
 from .answers import HELD
 
 FAMILY = "wiring"
+SHELLS = ("Bash", "bash")
 TOOLS_OF_ALL = ("Bash", "Write", "Edit", "Read", "MultiEdit", "NotebookEdit")
 DAYS_S = 1000.0
 """A limit of this many seconds or more was meant in milliseconds."""
@@ -123,7 +124,7 @@ def reaches_what_it_refuses(probe: Probe) -> Iterable[Finding]:
     if not probe.event_exists:
         raise NotApplicable("the event does not exist")
     wiring = _wiring(probe)
-    refused = probe.canaries.all_refused
+    refused = _for_their_own_sake(probe.canaries.all_refused)
     missed = [shot for shot in refused[:8] if not wiring.reached(shot.stimulus).starts]
     if missed and len(missed) == len(refused[:8]):
         yield Finding(
@@ -135,11 +136,18 @@ def reaches_what_it_refuses(probe: Probe) -> Iterable[Finding]:
         yield Finding(f"the script also refuses calls of {names}, which do not reach it", severity="may", shot=missed[0])
 
 
+def _for_their_own_sake(refused: Sequence[Shot]) -> list[Shot]:
+    """The refused calls, less those of a writer whose text only holds a command that is refused as such."""
+    commands = [stimuli.command_of(shot.stimulus) or "" for shot in refused if shot.stimulus.tool in SHELLS]
+    if any(stimuli.is_program(command.split()[0]) for command in commands if command.split()):
+        return [shot for shot in refused if not shot.stimulus.id.startswith("own/content")]
+    return list(refused)
+
+
 def _meant(probe: Probe, shot: Shot) -> bool:
     """Whether a script that refuses this call means to: many look for their words in all that they are given."""
     tool = str(shot.stimulus.tool)
-    ordinary = not shot.stimulus.id.startswith("own/content") and tool in TOOLS_OF_ALL
-    return ordinary or tool in probe.source
+    return tool in TOOLS_OF_ALL or tool in probe.source
 
 
 @check(
