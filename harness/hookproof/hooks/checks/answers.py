@@ -286,6 +286,8 @@ def payload_kept(probe: Probe) -> Iterable[Finding]:
     events=HELD,
 )
 def heard(probe: Probe) -> Iterable[Finding]:
+    if not probe.dialect.startswith("claude-code"):
+        raise NotApplicable("other agents show stderr, or nothing is known of it")
     ended = [shot for shot in probe.canaries.shots if shot.fired.exit == 0 and not shot.refuses and not shot.fired.said.strip()]
     speaking = [shot for shot in ended if shot.fired.complained.strip()]
     # a log line at each start is a matter of taste
