@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Any
 
 NAMES = ("say", "fail", "slow", "image", "empty", "two-texts", "die", "under_score", "ptool")
-DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-"""A picture of one pixel."""
+PICTURE = "AAAA"
+"""Base64 that nobody looks at."""
 
 
 class Tools:
@@ -51,7 +51,7 @@ class Call:
             raise EOFError
         answer: dict[str, Any] = {"content": [{"type": "text", "text": text} for text in self._texts()]}
         if self.name == "image":
-            answer["content"] = [{"type": "image", "data": DOT, "mimeType": "image/png"}]
+            answer["content"] = [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]
         if self.name == "fail":
             answer["isError"] = True
         if self.arguments.get("structured"):
