@@ -116,6 +116,12 @@ class Reader:
             self._readable = tuple(Readable(**one) for one in self._asked({"op": "dialects"})["dialects"])
         return self._readable
 
+    @property
+    def pid(self) -> int:
+        """The process that reads; 0 before it has read anything."""
+        with self._lock:
+            return 0 if self._child is None else self._child.pid
+
     def run(self, request: protocol.Run, limit_s: float = LIMIT_S) -> RunAnswer:
         """Have the reference do a whole run. Raises a kind of SubjectError."""
         subject = self._runner()
