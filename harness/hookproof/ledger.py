@@ -46,7 +46,9 @@ class Ledger:
     folder: str
     facts: list[Fact] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
-    """Journal lines that could not be read: our machinery's fault."""
+    """Journal lines that could not be read."""
+    _marks: list[str] | None = field(default=None, repr=False, compare=False)
+    """Looked up once: every case asks twice."""
 
     def starts(self, probe: str) -> int:
         """How often a probe was started."""
@@ -79,15 +81,18 @@ class Ledger:
 
         A handler says so through its FIFO; it may also have been killed by its runner just then.
         """
-        noted = {f"{f.probe}.{f.run}" for f in self.facts if f.kind == "start"}
-        claimed = (name[:-2] for name in os.listdir(self.folder) if name.startswith("t") and name.endswith(".s"))
-        return sorted(name for name in claimed if name not in noted)
+        return sorted(name[:-2] for name in self._unnoted() if name.startswith("t") and name.endswith(".s"))
 
     def lost(self) -> list[str]:
         """Runs that came to their end, so they noted their start, and of which the journal does not know (`h1.1`)."""
-        noted = {f"{f.probe}.{f.run}" for f in self.facts if f.kind == "start"}
-        ended = sorted(name[:-2] for name in os.listdir(self.folder) if name.endswith(".e"))
-        return [name for name in ended if name not in noted]
+        return sorted(name[:-2] for name in self._unnoted() if name.endswith(".e"))
+
+    def _unnoted(self) -> list[str]:
+        """The marks of starts and ends (`h1.1.s`, `h1.1.e`) of runs whose start is not in the journal."""
+        if self._marks is None:
+            noted = {f"{f.probe}.{f.run}" for f in self.facts if f.kind == "start"}
+            self._marks = [name for name in os.listdir(self.folder) if name[-2:] in (".s", ".e") and name[:-2] not in noted]
+        return self._marks
 
     def lonely(self) -> list[str]:
         """Probes that waited for another in vain."""

@@ -75,6 +75,7 @@ class ProbeKit:
         self._lock = Lock()
         program = folder.absolute() / "probe"
         self._program = str(program)
+        self.folder = folder.absolute()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             program.write_bytes(_program())
@@ -83,11 +84,6 @@ class ProbeKit:
             raise HarnessError(
                 f"cannot write the probes' program into {folder}: {error.strerror}", "set TMPDIR to a folder that can be written"
             ) from error
-
-    @property
-    def program(self) -> Path:
-        """The program, in the folder of the whole run."""
-        return Path(self._program)
 
     @property
     def loopback(self) -> Loopback:
