@@ -221,6 +221,12 @@ class NativeSettings(Strict, kw_only=True):
 
     scope: Literal["managed", "user", "project", "local"] = "project"
     text: str
+    encoding: Literal["utf-8", "utf-16", "latin-1"] = "utf-8"
+    """How the text is written; utf-16 begins with its mark."""
+    length: Annotated[int, Meta(ge=1)] | None = None
+    """The file is made this many bytes long, by blanks at its end."""
+    deep: Annotated[int, Meta(ge=1)] | None = None
+    """`{deep}` in `text` becomes lists in lists, so many levels down."""
 
 
 # ---- expectations --------------------------------------------------------------------------------

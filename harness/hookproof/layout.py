@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from . import modelserver
 from .applicability import event_of, says
-from .cases import Call, Case, Handler, Tool, given
+from .cases import Call, Case, Handler, NativeSettings, Tool, given
 from .dialects import Answer, Dialect, Placed
 from .errors import DialectError, HarnessError
 from .probe import Act, ProbeKit
@@ -179,12 +179,12 @@ def _write_settings(
 ) -> list[Settings]:
     if case.settings is None:
         text = dialect.settings(list(handlers.values()), version)
-        written = [("project", _switched_off(text, dialect) if case.disabled else text)]
+        written = [("project", (_switched_off(text, dialect) if case.disabled else text).encode("utf-8", "surrogateescape"))]
     else:
-        written = [(native.scope, _with_probes(native.text, handlers)) for native in case.settings]
+        written = [(native.scope, _content(native, handlers)) for native in case.settings]
     places = {"user": f"{home}", "managed": f"{project.parent}/managed"}
     listed = []
-    for scope, text in written:
+    for scope, content in written:
         if scope not in dialect.settings_files:
             raise DialectError(
                 f"{dialect.name} has no settings file of scope {scope}", f"it has {', '.join(dialect.settings_files)}"
@@ -193,9 +193,17 @@ def _write_settings(
         with suppress(FileExistsError):
             os.mkdir(os.path.dirname(path))
         with open(path, "wb", buffering=0) as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
+            file.write(content)
         listed.append(Settings(scope=scope, path=path))  # type: ignore[arg-type]
     return listed
+
+
+def _content(native: NativeSettings, handlers: dict[str, Placed]) -> bytes:
+    text = _with_probes(native.text, handlers)
+    if native.deep is not None:
+        text = text.replace("{deep}", "[" * native.deep + "]" * native.deep)
+    content = text.encode(native.encoding, "surrogateescape")
+    return content if native.length is None else content.ljust(native.length)
 
 
 def _switched_off(text: str, dialect: Dialect) -> str:
