@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 
 from ..pattern import pattern
 from .traits import INPUT_KEYS, REFUSAL, UNREADABLE, Traits, common
@@ -21,7 +22,10 @@ def read(text: str, traits: Traits) -> str:
     """Note what the script does; gives its text without comments and docstrings."""
     source = text.lstrip("\ufeff").replace("\r\n", "\n")
     try:
-        tree = ast.parse(source)
+        with warnings.catch_warnings():
+            # what Python thinks of somebody's script is not for the reader of settings
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         traits.add("syntax-error", getattr(error, "lineno", 1) or 1, getattr(error, "msg", None) or "it cannot be read")
         return source

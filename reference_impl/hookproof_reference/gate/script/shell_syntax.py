@@ -24,6 +24,10 @@ _AGAIN = frozenset({"then", "do", "else", "elif", "!", "{", "time"})
 _NEEDS = {"if": "then", "while": "do", "until": "do", "for": "do", "select": "do"}
 
 
+_HEAD = pattern(r"\bfunction[ \t]+[\w.:-]+[ \t]*\Z")
+"""`function NAME`, behind which the brace stands without `()` before it."""
+
+
 class _Lost(Exception):
     """The reader does not follow: nothing is said about the text."""
 
@@ -53,7 +57,8 @@ def fault(text: str) -> tuple[int, str] | None:
     reader = _Reader(text.replace("\r\n", "\n"))
     try:
         found = _read(reader)
-    except _Lost:
+    except (_Lost, RecursionError):
+        # brackets inside of quotes inside of brackets, a thousand deep, are nobody's script
         return None
     return None if found is None else (text.replace("\r\n", "\n").count("\n", 0, found[0]) + 1, found[1])
 
@@ -102,6 +107,9 @@ def _read(reader: _Reader) -> tuple[int, str] | None:
             alone = (at >= len(text) or text[at] in " \t\n;&|()<>") and word_at != start
             if whole == "in" and stack and stack[-1].word == "case" and not stack[-1].seen:
                 stack[-1].seen, stack[-1].pattern = "in", True
+                begin = True
+            elif whole == "{" and not begin and _HEAD.search(text, max(0, start - 80), start) is not None:
+                stack.append(_Open("{", start))
                 begin = True
             elif whole == "do" and not begin and stack and re.fullmatch(r"(?:for|select)\s+\w+\s+", text[stack[-1].at : start]):
                 stack[-1].seen, begin = "do", True
