@@ -18,6 +18,7 @@ from threading import Event
 from typing import Literal
 
 from . import catalog, dialects, suite
+from .cases import Case
 from .catalog import Catalog, Entry
 from .engine import Engine, Options
 from .errors import SubjectError, UsageError
@@ -32,6 +33,9 @@ AT_ONCE = 6
 """So many faults are tried side by side: most of the time their cases wait for one another, or for a limit."""
 SAMPLE = 15
 """So many of the cases that do not name a fault are asked to tell how wide it is; all of them where it looks too wide."""
+
+WITH_LIBRARIES = frozenset({"http", "mcp_tool", "prompt", "agent"})
+"""Kinds of handlers that need more than a shell."""
 
 CONSTANTS = ("TITLE", "ORIGIN", "DIALECTS")
 SEEN_ELSEWHERE = ("public report", "observed deviation")
@@ -225,14 +229,18 @@ def _asked(fault: Fault, entries: Sequence[Entry], known: Catalog, *, slow: bool
     untried = tuple(e.id for e in named if e.case.slow and not slow)
     others = [e.id for e in entries if e not in named and _touches(e, fault)]
     touched = len(others)
+    libraries = frozenset().union(*(_libraries(e.case) for e in named))
     if not wide and touched > SAMPLE:
+        # loading a library costs more than all these cases together
+        cheap = [e.id for e in entries if e.id in set(others) and _libraries(e.case) <= libraries]
         # the same sample each time: a fault that is too wide is so in every run
-        others = random.Random(fault.id).sample(others, SAMPLE)
+        others = random.Random(fault.id).sample(cheap, min(SAMPLE, len(cheap)))
+    elif wide:
+        libraries |= frozenset().union(*(_libraries(e.case) for e in entries))
     wanted = [*(e.id for e in named if e.id not in untried), *others]
     if len(wanted) == len(others):
         return Proof(fault, untried=untried)
     # -S: a start is dear, and it finds the reference by itself; -B: nothing is left beside the fixtures
-    libraries = any(h.kind != "command" for e in entries if e.id in wanted for h in e.case.handlers)
     runner = shlex.join([sys.executable, "-B", *([] if libraries else ["-S"]), str(fault.path.absolute())])
     try:
         results = ask(runner, wanted, known, fault.dialects, slow=slow, stop=stop)
@@ -279,6 +287,11 @@ def ask(
         return results
     finally:
         engine.close()
+
+
+def _libraries(case: Case) -> frozenset[str]:
+    """The kinds of its handlers for which a runner may have to load a library."""
+    return frozenset({*case.needs, *(handler.kind for handler in case.handlers)} & WITH_LIBRARIES)
 
 
 def _touches(entry: Entry, fault: Fault) -> bool:
