@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -73,6 +74,8 @@ class Hooks:
         self.loaded = loaded
         self.off = False
         """Whether no handler runs at all."""
+        self.lost = False
+        """Whether the project's folder was gone when handlers were last started."""
         self.listed = mcp_servers.listed(project)
         self._servers: Servers | None = None
         self.granted_mode: str | None = None
@@ -192,6 +195,9 @@ class Hooks:
     def place_of(self, event: str) -> Place:
         """Where the handlers of an event run."""
         where = environment.folder(self.scene.cwd, self.project, self.scene.home)
+        if where not in (self.scene.cwd, self.project) and not self.lost and not self.dialect.version.finds_a_folder:
+            where = self.scene.cwd  # where nothing can be started (observed)
+        self.lost = where != self.project and not os.path.isdir(self.project)
         env = environment.of_handlers(self.base, event, self.scene, self.project, self.interactive, self.dialect.version)
         return Place(where, env)
 
@@ -208,9 +214,13 @@ class Hooks:
         )
         limits = self._limits(event, handlers)
         jobs: dict[int, process.Job | process.Ask] = {}
+        gone, place = place, place if os.path.isdir(place.cwd) else Place("/", place.env)
         for number, handler in enumerate(handlers):
             if number in questions:
                 jobs[number] = process.Ask(questions[number], limits[number])
+                continue
+            if gone is not place:
+                yield number, Ended(cannot_start=f"there is no folder {gone.cwd}")
                 continue
             own = place
             if event in environment.ENV_FILE_EVENTS:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from ...handlers import Place, process
@@ -82,7 +83,7 @@ class Loop(Runner):
         self.watch = Watch(self.project, self.hooks.handlers)
         self.refused_stops = 0
         self.stop_active = False
-        self.prompt_words = ""
+        self.prompt_words: Callable[[str], str] = messages.prompt_stopped
 
     def _bring_more(self, home: str, agent: str | None, trusted: bool) -> None:
         """The handlers of plugins and of the agent. In a folder that is not trusted a dialogue has no handlers at all."""
@@ -102,7 +103,6 @@ class Loop(Runner):
     def prompt(self, text: str) -> Submitted:
         """A prompt begins a run, unless a hook blocks it; the first to end that does gives the reason (observed)."""
         self.over, self.refused_stops, self.stop_active = None, 0, False
-        self.prompt_words = "UserPromptSubmit operation blocked by hook"
         self.hooks.scene = replace(self.hooks.scene, prompt_id=str(uuid.uuid4()))
         named, _, rest = text.removeprefix("/").partition(" ")
         invoked = self._skill(named) if text.startswith("/") and named in self.commands else None
@@ -126,9 +126,11 @@ class Loop(Runner):
         self._titled(heard)
         blocks = heard.blocks()
         if blocks:
+            repeated = "" if blocks[0].quiet_prompt else str(fields["prompt"])
+            self.prompt_words = partial(messages.prompt_kept_back, event, repeated)
             return Submitted(False, messages.prompt_blocked(blocks[0]))
         if heard.stops():
-            self.prompt_words = "Operation stopped by hook"
+            self.prompt_words = messages.prompt_stopped
             return Submitted(False, next(said.stop_reason for said in heard.answers if said.stops) or STOPPED)
         self._tell_model(event, event, heard)
         return None
@@ -152,7 +154,7 @@ class Loop(Runner):
 
     def blocked_prompt(self, reason: str) -> str:
         """What the user reads."""
-        return f"{self.prompt_words}: {reason}"
+        return self.prompt_words(reason)
 
     def call(self, tool: str, arguments: Any, program: Tool | None) -> Called:
         """A turn with a single call."""

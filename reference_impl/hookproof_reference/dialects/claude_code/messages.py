@@ -79,6 +79,17 @@ def prompt_blocked(said: Said) -> str:
     return said.reason or BLOCKED
 
 
+def prompt_kept_back(event: str, prompt: str, reason: str) -> str:
+    """What the user reads of a prompt that hooks blocked; without a prompt it is not repeated (observed)."""
+    text = f"{event} operation blocked by hook:\n{reason}"
+    return f"{text}\n\nOriginal prompt: {prompt}" if prompt else text
+
+
+def prompt_stopped(reason: str) -> str:
+    """What the user reads of a prompt at which a hook ended the run (observed)."""
+    return f"Operation stopped by hook: {reason}"
+
+
 def absent(tool: str) -> str:
     """What the model reads of a tool that a rule denies as a whole."""
     return f"No such tool available: {tool}. {tool} is disabled for this session."

@@ -89,6 +89,8 @@ class Version:
     """Whether http handlers get no credentials of the program's own in their headers."""
     header_letters: str
     """The encoding in which headers of http handlers travel."""
+    finds_a_folder: bool
+    """Whether the first handler after its folder has gone is started, in the home folder."""
     spares_cloud_addresses: bool
     """Whether http handlers are not asked at an address of the link or of a cloud's services, written as a number."""
 
@@ -136,6 +138,7 @@ VERSIONS = {
             normal_urls=True,
             keeps_credentials=False,
             header_letters="utf-8",
+            finds_a_folder=False,
             spares_cloud_addresses=False,
         ),
         Version(
@@ -178,6 +181,7 @@ VERSIONS = {
             normal_urls=False,
             keeps_credentials=True,
             header_letters="latin-1",
+            finds_a_folder=True,
             spares_cloud_addresses=True,
         ),
     )
