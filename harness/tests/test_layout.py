@@ -82,3 +82,19 @@ def test_no_file_of_a_case_lies_outside_of_its_project(name: str, tmp_path: Path
 def test_what_a_tool_starts_with_is_kept_where_the_case_asks_for_it(tmp_path: Path) -> None:
     laid = world(tmp_path, "claude-code", "project", expect={"env": {"t1": {"A": {"equals": "b"}}}})
     assert "record='env'" in (laid.probes / "t1.act").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "content"),
+    [
+        ({"text": "\ufeff{\r\n}"}, b"\xef\xbb\xbf{\r\n}"),
+        ({"text": "é", "encoding": "latin-1"}, b"\xe9"),
+        ({"text": "{}", "encoding": "utf-16"}, "{}".encode("utf-16")),
+        ({"text": "{}", "length": 5}, b"{}   "),
+        ({"text": "[{deep}]", "deep": 3}, b"[[[[]]]]"),
+    ],
+    ids=repr,
+)
+def test_settings_to_the_letter_may_be_odd(tmp_path: Path, more: dict[str, Any], content: bytes) -> None:
+    laid = world(tmp_path, "claude-code", settings=[more])
+    assert Path(laid.request.settings[0].path).read_bytes() == content
