@@ -358,7 +358,7 @@ class Proof:
         if self.config.option.collectonly or not self.cases:
             return
         terminalreporter.write_sep("=", "hookproof")
-        for line in [*terminal.asides(self.cases), *self.account.lines()]:
+        for line in [*terminal.asides(self.cases, self.engine.header.runner.get("name")), *self.account.lines()]:
             terminalreporter.write_line(line)
         if self.write_known is not None and self.footer is not None:
             terminalreporter.write_line(f"known failures written to {self.write_known}: put the reason behind each id")

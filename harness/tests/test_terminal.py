@@ -115,6 +115,14 @@ def test_reasons_for_what_was_not_tested_are_counted_together() -> None:
     assert lines == ["not tested: 2 cases: slow", "n.a.: 1 case: no batch"]
 
 
+def test_who_asks_the_reference_without_a_library_is_told_what_to_install() -> None:
+    cases = [case("not-applicable", note="not declared: prompt, rewrite"), case("not-applicable", note="not declared: http")]
+    said = "n.a.: the reference lacks libraries for these handlers: install hookproof[http,model]"
+    assert terminal.asides(cases, "hookproof-reference")[-1] == said
+    assert said not in terminal.asides(cases, "another")
+    assert len(terminal.asides([case("not-applicable", note="not declared: batch")], "hookproof-reference")) == 1
+
+
 def test_a_warning_names_its_case_and_level() -> None:
     (line,) = terminal.asides([case("warn", level="should", checks=[DENIED])])
     assert line.startswith("warning: lecode/veto/second-denies: wanted the tool runs never, saw once (should: ")

@@ -212,7 +212,8 @@ class _Report:
             if case.status in BAD and not account.covers(case):
                 self._print("", terminal.failure(_rerun_here(case)))
         if self.cases:
-            self._print("", *terminal.asides(self.cases), *account.lines(), "", *terminal.table(self.cases))
+            runner = self.header.runner.get("name") if self.header is not None else None
+            self._print("", *terminal.asides(self.cases, runner), *account.lines(), "", *terminal.table(self.cases))
         if self.footer is None:
             return self._without_footer(code, noise, killed)
         if self.options.write_known:

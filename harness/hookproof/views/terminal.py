@@ -25,6 +25,12 @@ LABELS: dict[Status, str] = {
     "not-applicable": "n.a.",
 }
 """Status word -> the heading of its column; in the order in which the table shows them."""
+REFERENCE = "hookproof-reference"
+"""How the runner of this project calls itself."""
+NOT_DECLARED = "not declared: "
+"""How the note begins of a case that does not apply because the runner does not say that it can do so much."""
+EXTRAS = {"http": "http", "mcp_tool": "mcp", "prompt": "model", "agent": "model"}
+"""Feature of the reference -> the extra that installs its library."""
 ALWAYS: tuple[Status, ...] = ("pass", "fail", "warn", "not-tested", "not-applicable")
 """The columns that stand in the table even when they are empty."""
 
@@ -140,7 +146,7 @@ def table(cases: Sequence[CaseResult]) -> list[str]:
     return rows
 
 
-def asides(cases: Sequence[CaseResult]) -> list[str]:
+def asides(cases: Sequence[CaseResult], runner: str | None = None) -> list[str]:
     """What did not fail and yet must be said: warnings, and what was not tested or does not apply, by reason."""
     lines = []
     for case in cases:
@@ -153,7 +159,17 @@ def asides(cases: Sequence[CaseResult]) -> list[str]:
             if case.status == status:
                 reasons[case.note or "no reason given"] = reasons.get(case.note or "no reason given", 0) + 1
         lines += [f"{LABELS[status]}: {_cases(number)}: {reason}" for reason, number in reasons.items()]
-    return [printable(line) for line in lines + _properties(cases)]
+    return [printable(line) for line in lines + _extras(cases, runner) + _properties(cases)]
+
+
+def _extras(cases: Sequence[CaseResult], runner: str | None) -> list[str]:
+    """What to install so that more of the cases apply to our own reference."""
+    if runner != REFERENCE:
+        return []
+    notes = [case.note for case in cases if case.status == "not-applicable" and case.note.startswith(NOT_DECLARED)]
+    features = {name for note in notes for name in note.removeprefix(NOT_DECLARED).split(", ")}
+    lacking = sorted({EXTRAS[name] for name in features & EXTRAS.keys()})
+    return [f"n.a.: the reference lacks libraries for these handlers: install hookproof[{','.join(lacking)}]"] if lacking else []
 
 
 def _properties(cases: Sequence[CaseResult]) -> list[str]:
