@@ -311,6 +311,23 @@ def test_a_runner_that_lies_about_a_start_disagrees(agree: Agree, tmp_path: Path
     assert said["differing"][0]["differences"][0]["here"] == "t1 was not started, the runner says that it was"
 
 
+def test_what_a_runner_does_not_support_is_told_and_is_no_agreement(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    bare = tmp_path / "bare.py"
+    bare.write_text(
+        "#!/usr/bin/env python3\nimport sys\n"
+        f"sys.path.insert(0, {str(FAULTS)!r})\n"
+        "from _reference import main\nfrom hookproof_reference.dialects.claude_code import kinds\n"
+        "kinds.available = lambda kind: False\nmain()\n"
+    )
+    bare.chmod(0o755)
+    asks = asking("http://127.0.0.1:@PORT@/hook/deny")
+    both = write(tmp_path, row(), row(case="y", settings=asks))
+    assert cli.main(["agree", str(both), "--runner", str(bare)]) == 0
+    assert "unsupported by the runner: http: install hookproof[http] 1" in capsys.readouterr().out
+    assert cli.main(["agree", str(both), "--runner", str(bare), "--row", "y"]) == 2
+    assert "the runner supports none of the rows: nothing was compared" in capsys.readouterr().err
+
+
 def test_a_file_of_a_row_stays_in_its_world(tmp_path: Path) -> None:
     scene.place_tool(tmp_path)
     wrong = Row("x", 1, {"settings": {}, "turns": [], "files": {"../../../gone.txt": ["x", 0o644]}}, {})

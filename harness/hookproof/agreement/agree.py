@@ -62,6 +62,8 @@ class Account:
     """What the protocol cannot express -> rows that need it; a row can need several."""
     statuses: Counter[str] = field(default_factory=Counter)
     differing: Counter[str] = field(default_factory=Counter)
+    unsupported: Counter[str] = field(default_factory=Counter)
+    """What the runner says that it does not support, or lacks for it -> rows."""
     repeated: int = 0
     """How many rows agree only when they are tried again."""
 
@@ -69,6 +71,11 @@ class Account:
     def expressible(self) -> int:
         """How many rows were asked."""
         return sum(self.statuses.values())
+
+    @property
+    def compared(self) -> int:
+        """How many of them the runner supports."""
+        return self.expressible - self.statuses["unsupported"]
 
 
 def versions_of(rows: Sequence[Row], wanted: Sequence[str]) -> list[str]:
@@ -129,6 +136,7 @@ class Agreement:
             held = future.result()
             account = self.accounts[held.version]
             account.statuses[held.status] += 1
+            account.unsupported.update([held.note] if held.status == "unsupported" else [])
             account.repeated += held.status == "agrees" and held.attempts > 1
             if held.status == "disagrees":
                 account.differing.update({difference.what for difference in held.differences})

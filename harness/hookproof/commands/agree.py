@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit code 0: all rows that can be expressed agree, 1: not so, 2: none could be asked."""
+    """Exit code 0: all rows that can be expressed and are supported agree, 1: not so, 2: none could be compared."""
     found = rows.read(Path(options.file))
     chosen = [row for row in found if not options.row or row.name in options.row]
     for name in options.row:
@@ -41,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
         agreement.close()
     if not any(account.expressible for account in agreement.accounts.values()):
         raise UsageError("no row can be expressed: nothing was compared", _left_out_words(agreement.accounts))
+    if not any(account.compared for account in agreement.accounts.values()):
+        raise UsageError("the runner supports none of the rows: nothing was compared", _unsupported_words(agreement.accounts))
     fine = not any(account.statuses["disagrees"] for account in agreement.accounts.values())
     if options.json:
         print(json.dumps(_plain(fine, held, agreement.accounts), indent=2))
@@ -67,6 +69,8 @@ def _summary(accounts: dict[str, Account]) -> list[str]:
         )
         if account.repeated:
             lines.append(f"{INDENT}{account.repeated} of them when tried again: their outcome is a race, or hangs on times")
+        if account.unsupported:
+            lines.append(f"{INDENT}unsupported by the runner: {_counts(account.unsupported)}")
         if account.differing:
             lines.append(f"{INDENT}disagreeing in: {_counts(account.differing)}")
         if account.left_out:
@@ -82,6 +86,10 @@ def _left_out_words(accounts: dict[str, Account]) -> str:
     return "; ".join(f"{version}: {_counts(account.left_out)}" for version, account in accounts.items())
 
 
+def _unsupported_words(accounts: dict[str, Account]) -> str:
+    return "; ".join(f"{version}: {_counts(account.unsupported)}" for version, account in accounts.items())
+
+
 def _plain(fine: bool, held: list[Held], accounts: dict[str, Account]) -> dict[str, Any]:
     return {
         "agrees": fine,
@@ -91,6 +99,7 @@ def _plain(fine: bool, held: list[Held], accounts: dict[str, Account]) -> dict[s
                 "expressible": account.expressible,
                 "statuses": dict(account.statuses),
                 "repeated": account.repeated,
+                "unsupported": dict(account.unsupported.most_common()),
                 "differing": dict(account.differing),
                 "left_out": dict(account.left_out.most_common()),
             }
