@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +34,13 @@ def run(command: Path) -> None:
     subprocess.run([command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=30, check=False)
 
 
+def wait_for(happens: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not happens():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
+
+
 def test_a_probe_that_never_started_or_is_missing_is_not_alive(folder: Path) -> None:
     place(folder, Act(), Act(missing=True), Act(not_executable=True))
     with Liveness(folder) as seen:
@@ -44,8 +51,7 @@ def test_a_probe_is_alive_as_long_as_it_runs(folder: Path) -> None:
     first, second = place(folder, Act(read="none", sleep=20), Act(read="none"))
     with Liveness(folder) as seen, subprocess.Popen([first], start_new_session=True) as process:
         run(second)
-        while not (folder / "journal").read_text().startswith("start h1"):
-            time.sleep(0.01)
+        wait_for(lambda: "start h1" in (folder / "journal").read_text())
         assert seen.alive(["h2", "h1"]) == ["h1"]
         os.killpg(process.pid, signal.SIGKILL)
         begun = time.monotonic()
@@ -68,8 +74,7 @@ def test_a_child_that_outlives_its_parent_is_seen_until_it_ends(folder: Path, se
 def test_a_probe_killed_alone_leaves_its_sleep_alive(folder: Path) -> None:
     (command,) = place(folder, Act(read="none", sleep=20))
     with Liveness(folder) as seen, subprocess.Popen([command], start_new_session=True) as process:
-        while not (folder / "h1.1.s").exists():
-            time.sleep(0.01)
+        wait_for((folder / "h1.1.s").exists)
         time.sleep(0.3)
         process.kill()
         process.wait()
