@@ -39,7 +39,10 @@ def _of_events(context: Context, *events: str) -> Iterator[Seen]:
     remedy="Send what is no answer to stderr.",
     source="observed on 2.1.178 and 2.1.332: such output is plain text, and no answer is read",
     bad=_answering(_ANSWER, before='echo "looking at the command"\n'),
-    good=_answering(_ANSWER, before='echo "looking at the command" >&2\n'),
+    good=(
+        _answering(_ANSWER, before='echo "looking at the command" >&2\n'),
+        _answering(_ANSWER, before='exec 3>&1 1>&2\necho "looking at the command"\n', to=" >&3"),
+    ),
 )
 def _check_noise(context: Context) -> Iterator[Found]:
     for each in _of_events(context):

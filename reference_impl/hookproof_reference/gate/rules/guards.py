@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from .. import profiles
 from ..context import Context
@@ -49,7 +49,15 @@ def _project(text: str = _NO, command: str = _RUN, script: str = _SCRIPT, **more
         ),
         _settings('grep -q mkfs && { echo \\"mkfs is blocked\\" >&2; exit 1; } || exit 0'),
     ),
-    good=(_project(), _project(_NO + '[ -n "$payload" ] || { echo "usage: a payload on stdin" >&2; exit 64; }\n')),
+    good=(
+        _project(), _project(_NO + '[ -n "$payload" ] || { echo "usage: a payload on stdin" >&2; exit 64; }\n'),
+        _project(
+            "#!/usr/bin/env python3\nimport json\nimport sys\n\n\ndef refused(text):\n    return \"mkfs\" in text\n\n\n"
+            'if "--selftest" in sys.argv:\n    sys.exit(0 if refused("mkfs") else 1)\n'
+            'if refused(json.load(sys.stdin)["tool_input"]["command"]):\n    sys.exit(2)\n',
+            '\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.py', ".claude/hooks/refuse.py",
+        ),
+    ),
 )  # fmt: skip
 def _check_exit(context: Context) -> Iterator[Found]:
     for each in seen(context):
@@ -244,8 +252,10 @@ def _check_late(context: Context) -> Iterator[Found]:
     source="public report B132; observed: it runs nine times before it is overridden",
     bad=_project("#!/bin/sh\ncat >/dev/null\nif [ -e TODO ]; "
                  "then\n  echo \"TODO is not done\" >&2\n  exit 2\nfi\n", event="Stop", matcher=""),
-    good=_project("#!/bin/sh\ncase $(cat) in *'\"stop_hook_active\":true'*) exit 0 ;; esac\nif [ -e TODO ]; then\n  "
-                  "echo \"TODO is not done\" >&2\n  exit 2\nfi\n", event="Stop", matcher=""),
+    good=(_project("#!/bin/sh\ncase $(cat) in *'\"stop_hook_active\":true'*) exit 0 ;; esac\nif [ -e TODO ]; then\n  "
+                   "echo \"TODO is not done\" >&2\n  exit 2\nfi\n", event="Stop", matcher=""),
+          _project("#!/bin/sh\ncat >/dev/null\n[ -e .asked ] && exit 0\ntouch .asked\necho \"write the news\" >&2\nexit 2\n",
+                   event="Stop", matcher="")),
 )  # fmt: skip
 def _check_stop(context: Context) -> Iterator[Found]:
     for each in seen(context):
@@ -254,12 +264,20 @@ def _check_stop(context: Context) -> Iterator[Found]:
             and (each.traits.ends_with_2 or each.traits.has("block"))
             and not each.traits.has("stop-hook-active")
             and not _OWN_LIMIT.search(each.text)
+            and not _marks(each.text)
         ):
             yield context.at(
                 each.launch.handler.key("command"), f"{each.name} sends the agent back and never looks at stop_hook_active"
             )
 
 
+def _marks(text: str) -> bool:
+    """Whether the script leaves a file behind and looks for it the next time: then it asks once."""
+    names = {re.escape(match[1] or match[2]) for match in islice(_MARKS.finditer(text), 10)}
+    return any(re.search(rf"-[defs]\s+{name}|\b{name}\.(?:exists|is_file)\(", text) is not None for name in names)
+
+
+_MARKS = pattern(r"""(?:\btouch\s+|\bmkdir\s+(?:-p\s+)?|(?:^|[;&\s]):\s*>\s*)(["']?[\w$/.{}-]+["']?)|\b(\w+)\.touch\(""", re.M)
 _OWN_LIMIT = pattern(r"(?i)max[_-]?\w*(?:iter|attempt|retr|block|count)|iterations?\b|attempts?\b|retries|counter")
 
 

@@ -305,6 +305,11 @@ def _check_plugin_only(context: Context) -> Iterator[Found]:
                 break
 
 
+def _looked_for(command: str, name: str) -> bool:
+    """Whether the command asks itself if the script is there, which may then be missing."""
+    return re.search(rf"(?:\[|\btest)\s+(?:!\s+)?-[efrsx]\s+[^;&|]*{re.escape(name)}", command) is not None
+
+
 @rule(
     id="script-missing",
     severity="error",
@@ -317,7 +322,15 @@ def _check_plugin_only(context: Context) -> Iterator[Found]:
         Example(_command('\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/recrod.sh'), files=_RECORDER),
         Example(_command("python3", ',"args":["${CLAUDE_PROJECT_DIR}/.claude/hooks/record.py"]'), files=_RECORDER),
     ),
-    good=Example(_command('\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/record.sh'), files=_RECORDER),
+    good=(
+        Example(_command('\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/record.sh'), files=_RECORDER),
+        Example(
+            _command('test -x \\"$CLAUDE_PROJECT_DIR\\"/own.sh && \\"$CLAUDE_PROJECT_DIR\\"/own.sh').replace(
+                "PreToolUse", "PostToolUse"
+            ),
+            files=_RECORDER,
+        ),
+    ),
 )
 def _check_missing(context: Context) -> Iterator[Found]:
     for launch in launches(context):
@@ -325,6 +338,8 @@ def _check_missing(context: Context) -> Iterator[Found]:
             continue
         python = launch.interpreter is not None and launch.interpreter.startswith("python")
         gate = launch.handler.event in ("PreToolUse", "UserPromptSubmit", "PermissionRequest")
+        if not gate and launch.shell and _looked_for(launch.command, launch.path.name):
+            continue
         if launch.path.is_symlink():
             what = "is a link to nothing"
         elif launch.path.is_dir():

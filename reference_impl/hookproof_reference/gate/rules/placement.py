@@ -75,7 +75,8 @@ def _check_managed(context: Context) -> Iterator[Found]:
          Example("hooks:\n  PostToolUse: []\n", at=".claude/settings.yaml"),
          Example(f"{{{_HOOKS}}}", at=".claude.json")),
     good=(Example(f"{{{_HOOKS}}}"), Example(f"{{{_HOOKS}}}", at=_AT, files=_MANIFEST),
-          Example(f"{{{_HOOKS}}}", at="hooks.json", files=_NAMED)),
+          Example(f"{{{_HOOKS}}}", at="hooks.json", files=_NAMED),
+          Example('{"editor.tabSize": 2}', at="settings.json", files={".claude/settings.json": "{}"})),
     torn=True,
 )  # fmt: skip
 def _check_read(context: Context) -> Iterator[Found]:
@@ -106,6 +107,7 @@ def _check_read(context: Context) -> Iterator[Found]:
     elif (
         name in ("settings.json", "settings.local.json")
         and folder != ".claude"
+        and (context.root.get("hooks") is not None or context.root.get("permissions") is not None)
         and (os.path.isfile(os.path.join(above, ".claude", "settings.json")) or _is_project(above, context.document.text))
     ):
         wrong = f"{name} beside .claude"

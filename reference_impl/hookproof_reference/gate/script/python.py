@@ -82,6 +82,7 @@ def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
         if isinstance(target, ast.Name)
     }
     guarded = _caught_lines(tree)
+    optional = _option_lines(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _name(node.exc.func) == "SystemExit":
             _read_exit(node.exc, lines, constants, traits)
@@ -96,7 +97,8 @@ def _read_calls(tree: ast.Module, lines: list[str], traits: Traits) -> None:
             continue
         function = _name(node.func)
         if function in _EXITS:
-            _read_exit(node, lines, constants, traits)
+            if node.lineno not in optional:
+                _read_exit(node, lines, constants, traits)
         elif function == "print":
             _read_print(node, dicts, traits)
         elif function in ("sys.stdout.write", "json.dump") and node.args:
@@ -145,6 +147,18 @@ def _reads_a_part(function: str, arguments: list[ast.expr]) -> bool:
     if function == "os.read":
         return len(arguments) == 2 and _name(arguments[0]) in ("0", "sys.stdin.fileno()")
     return function in ("sys.stdin.read", "sys.stdin.buffer.read") and bool(arguments)
+
+
+def _option_lines(tree: ast.Module) -> set[int]:
+    """The lines that run only with an option in the command line, such as --selftest: no answer to a call."""
+    return {
+        number
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If)
+        and re.search(r"""sys\.argv""", _name(node.test))
+        and re.search(r"""["']--?\w""", _name(node.test))
+        for number in range(node.body[0].lineno, 1 + (node.body[-1].end_lineno or node.body[-1].lineno))
+    }
 
 
 def _read_exit(node: ast.Call, lines: list[str], constants: dict[str, int], traits: Traits) -> None:

@@ -252,7 +252,10 @@ _PRINT = pattern(r"(?:^|[;&{(]|\bthen|\belse|\bdo|\)|&&|\|\|)\s*(echo|printf)\s+
 def _read_output(lines: list[str], traits: Traits) -> None:
     whole = "\n".join(lines)
     payloads = set(re.findall(r"^\s*(\w+)=\"?\$\((?:cat|</dev/stdin)\)", whole, re.M))
-    to_stderr = re.search(r"^\s*exec\s+1?>&2", whole, re.M) is not None
+    to_stderr = re.search(r"^\s*exec\s(?:[^\n#;]*\s)?1?>&2", whole, re.M) is not None
+    to_file = re.search(r"^\s*exec\s(?:[^\n#;]*\s)?1?>>?\s*[^&\s>(]", whole, re.M) is not None
+    # `exec 3>&1 1>&2` keeps stdout in another descriptor
+    kept = re.search(r"^\s*exec\s(?:[^\n#;]*\s)?([3-9])>&1\b", whole, re.M)
     for number, line in enumerate(lines, 1):
         for match in _PRINT.finditer(line):
             rest = match[2]
@@ -265,7 +268,10 @@ def _read_output(lines: list[str], traits: Traits) -> None:
                 continue
             body = text.lstrip("\"'$")
             answer = body.startswith("{")
-            if re.search(r">&\s*2|>\s*/dev/stderr|>>\s*/dev/stderr", unquoted) or to_stderr:
+            put_back = kept is not None and re.search(rf">&\s*{kept[1]}", unquoted) is not None
+            if to_file and not put_back and not re.search(r">&\s*2", unquoted):
+                continue
+            if re.search(r">&\s*2|>\s*/dev/stderr|>>\s*/dev/stderr", unquoted) or (to_stderr and not put_back):
                 traits.add("json-on-stderr" if answer else "stderr", number)
                 if REFUSAL.search(text):
                     traits.add("says-no", number)
