@@ -54,7 +54,7 @@ def place_of(path: Path) -> Place:
         project = None if above == os.path.normpath(os.path.expanduser("~")) else Path(above)
         if name in _SETTINGS:
             return Place(_SETTINGS[name], project=project)
-        if name.endswith(_ENDINGS) and name.lower().startswith(("settings", "setting.", "hooks", "hook.")):
+        if name.endswith(_ENDINGS) and name.lower().startswith(("settings", "setting.", "hooks", "hook.", "config.json")):
             return Place("unread", project=project)
     if within == ".claude-plugin" and name == "hooks.json":
         return Place("unread", plugin=Path(above))

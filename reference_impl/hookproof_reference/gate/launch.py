@@ -187,3 +187,8 @@ def _nearby(context: Context, relative: str) -> Path | None:
             if (folder / relative).parent.is_dir():
                 return folder / relative
     return None
+
+
+def asks_for(command: str, name: str) -> bool:
+    """Whether the command asks itself if the script is there, which may then be missing."""
+    return re.search(rf"(?:\[|\btest)\s+(?:!\s+)?-[efrsx]\s+[^;&|]*{re.escape(name)}", command) is not None

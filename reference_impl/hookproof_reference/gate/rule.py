@@ -18,6 +18,7 @@ FAMILIES: tuple[str, ...] = (
     "shape",
     "events",
     "handlers",
+    "failure",
     "timeouts",
     "duplicates",
     "compatibility",

@@ -233,11 +233,23 @@ def _check_nothing(context: Context) -> Iterator[Found]:
     consequence="never runs",
     remedy="Write mcp__SERVER__.* for all tools of a server, or the tool's whole name.",
     source="observed on 2.1.178 and 2.1.332; public report B085",
-    bad=(sample("PreToolUse", "mcp__slack"), sample("PreToolUse", "Bash|mcp__db__"), sample("PostToolUse", "mcp__my-server")),
+    bad=(
+        sample("PreToolUse", "mcp__slack"),
+        sample("PreToolUse", "Bash|mcp__db__"),
+        sample("PostToolUse", "mcp__my-server"),
+        sample("PreToolUse", "mcp__*__drop"),
+    ),
     good=(sample("PreToolUse", "mcp__slack__.*"), sample("PreToolUse", "mcp__slack__post"), sample("PreToolUse", "mcp__.*")),
 )
 def _check_mcp(context: Context) -> Iterator[Found]:
     for group, text in _tool_groups(context):
+        starred = re.search(r"\bmcp__\*_\w*", text)
+        if group.matcher is not None and starred is not None:
+            yield context.at(
+                group.matcher,
+                f'"{starred[0]}" is a regular expression, where "_*" is any number of underscores and no name of a server',
+                remedy=f"Write {starred[0].replace('*', '.*', 1)}.",
+            )
         for name in names_of(text) or ():
             if group.matcher is not None and re.fullmatch(r"mcp|mcp_+|mcp__(?:(?!__).)+(?:__)?", name):
                 yield context.at(

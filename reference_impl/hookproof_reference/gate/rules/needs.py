@@ -38,6 +38,12 @@ from .scripts import _SHELLS, _project
             'json.load(sys.stdin)["toolInput"]["command"]:\n    sys.exit(2)\n',
             "refuse.py",
         ),
+        _project(_SHELLS + "cat >> calls.log\npayload=$(cat)\ncase $payload in *mkfs*) exit 2 ;; esac\n"),
+        _project(
+            "#!/usr/bin/env python3\nimport json\nimport sys\n\nprint(sys.stdin.read(), file=sys.stderr)\n"
+            'call = json.load(sys.stdin)\nif "mkfs" in call["tool_input"]["command"]:\n    sys.exit(2)\n',
+            "refuse.py",
+        ),
         _project(_SHELLS + "PAYLOAD=$(cat)\nexport PAYLOAD\npython3 -m refuse || exit 2\n"),
     ),
     good=_project(
@@ -50,6 +56,7 @@ def _check_input(context: Context) -> Iterator[Found]:
     said = {
         "input-variable": "reads {0}, which nobody sets; the input arrives on stdin",
         "input-argument": "parses {0}, which is empty; the input arrives on stdin",
+        "input-twice": "reads stdin a second time, when nothing is left of it",
         "partial-read": "reads the pipe once: of a long payload that is a part only",
         "payload-in-environment": "puts the whole input into the environment, as {0}: with a long one no program starts any more",
         "payload-key": 'looks for "{0}", which the payload does not have (tool_name, tool_input, session_id)',

@@ -137,6 +137,24 @@ def _check_header(context: Context) -> Iterator[Found]:
 
 
 @rule(
+    id="http-header-name",
+    severity="error",
+    title="The name of a header is none",
+    consequence="cannot start",
+    remedy="Write a name of letters, digits and hyphens.",
+    source="observed on 2.1.178 and 2.1.332: the handler ends with an error, and the action goes on",
+    bad=(_http(more=',"headers":{"X Team":"core"}'), _http(more=',"headers":{"X-Team:":"core"}')),
+    good=_http(more=',"headers":{"X-Team_1.a":"core"}'),
+)
+def _check_name(context: Context) -> Iterator[Found]:
+    for handler, _, _ in _handlers(context):
+        headers = handler.get("headers")
+        for member in headers.members if headers is not None else ():
+            if re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", member.key) is None:
+                yield context.at(member, f'"{member.key}" cannot be the name of a header: the request is never sent')
+
+
+@rule(
     id="http-url-variable",
     severity="error",
     title="The url holds a variable",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..context import Context
 from ..document import Node
 from ..finding import Found
-from ..launch import Launch, launches
+from ..launch import Launch, asks_for, launches
 from ..near import nearest
 from ..pattern import pattern
 from ..rule import Example, rule
@@ -222,6 +222,7 @@ def _check_literal(context: Context) -> Iterator[Found]:
         _command("echo", ',"args":["edited",">>","edits.log"]'),
         _command("record.sh --quiet", ',"args":[]'),
         _command("make", ',"args":["test","&&","touch","ok"]'),
+        _command("cat", ',"args":["\\"${CLAUDE_PROJECT_DIR}/NEWS\\""]'),
     ),
     good=(_command("grep", ',"args":["-q","a|b"]'), _command("${CLAUDE_PROJECT_DIR}/my hooks/record.sh", ',"args":[]')),
 )
@@ -232,6 +233,8 @@ def _check_exec(context: Context) -> Iterator[Found]:
         for node, text in _texts(launch)[1:]:
             if text in ("|", "||", "&&", ";", ">", ">>", "2>&1", "<", "&", "2>", "&>") or re.match(r"\d?>>?\S|\d>&\d", text):
                 yield context.at(node, f'"{text}" is an argument like any other in the exec form, which starts no shell')
+            elif re.fullmatch(r"\"[^\"]*/[^\"]*\"|'[^']*/[^']*'", text):
+                yield context.at(node, f"the quotes of {text} are a part of the argument in the exec form, which starts no shell")
         command = launch.handler.get("command")
         if command is not None and re.search(
             r"\s(?:\|\|?|&&|;|>>?)\s|\s-{1,2}[a-z]|\A(?:python3?|node|bash|sh)\s+\S", launch.command
@@ -305,11 +308,6 @@ def _check_plugin_only(context: Context) -> Iterator[Found]:
                 break
 
 
-def _looked_for(command: str, name: str) -> bool:
-    """Whether the command asks itself if the script is there, which may then be missing."""
-    return re.search(rf"(?:\[|\btest)\s+(?:!\s+)?-[efrsx]\s+[^;&|]*{re.escape(name)}", command) is not None
-
-
 @rule(
     id="script-missing",
     severity="error",
@@ -325,9 +323,7 @@ def _looked_for(command: str, name: str) -> bool:
     good=(
         Example(_command('\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/record.sh'), files=_RECORDER),
         Example(
-            _command('test -x \\"$CLAUDE_PROJECT_DIR\\"/own.sh && \\"$CLAUDE_PROJECT_DIR\\"/own.sh').replace(
-                "PreToolUse", "PostToolUse"
-            ),
+            _command('test -x \\"$PWD\\"/own.sh && \\"$PWD\\"/own.sh').replace("PreToolUse", "PostToolUse"),
             files=_RECORDER,
         ),
     ),
@@ -338,7 +334,7 @@ def _check_missing(context: Context) -> Iterator[Found]:
             continue
         python = launch.interpreter is not None and launch.interpreter.startswith("python")
         gate = launch.handler.event in ("PreToolUse", "UserPromptSubmit", "PermissionRequest")
-        if not gate and launch.shell and _looked_for(launch.command, launch.path.name):
+        if not gate and launch.shell and asks_for(launch.command, launch.path.name):
             continue
         if launch.path.is_symlink():
             what = "is a link to nothing"

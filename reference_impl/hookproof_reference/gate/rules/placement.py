@@ -73,9 +73,11 @@ def _check_managed(context: Context) -> Iterator[Found]:
          Example(f"{{{_HOOKS}}}", at="hooks/hook.json", files=_MANIFEST),
          Example(f"// hooks\n{{{_HOOKS}}}", at=".claude/settings.jsonc"),
          Example("hooks:\n  PostToolUse: []\n", at=".claude/settings.yaml"),
-         Example(f"{{{_HOOKS}}}", at=".claude.json")),
+         Example(f"{{{_HOOKS}}}", at=".claude.json"),
+         Example(f"{{{_HOOKS}}}", at=".claude/config.json")),
     good=(Example(f"{{{_HOOKS}}}"), Example(f"{{{_HOOKS}}}", at=_AT, files=_MANIFEST),
           Example(f"{{{_HOOKS}}}", at="hooks.json", files=_NAMED),
+          Example('{"theme": "dark"}', at=".claude/config.json"),
           Example('{"editor.tabSize": 2}', at="settings.json", files={".claude/settings.json": "{}"})),
     torn=True,
 )  # fmt: skip
@@ -92,7 +94,7 @@ def _check_read(context: Context) -> Iterator[Found]:
     if context.document.torn or context.root is None or context.root.kind != "object":
         return
     wrong = None
-    if context.kind == "unread" and folder == "hooks" and context.root.get("hooks") is None:
+    if context.kind == "unread" and (folder == "hooks" or name == "config.json") and context.root.get("hooks") is None:
         return
     if context.kind == "unread":
         wrong = f"{folder}/{name}" if folder.startswith(".claude") or folder == "hooks" else name
@@ -121,7 +123,7 @@ def _is_project(folder: str, text: str) -> bool:
     return (
         ".claude/" in text
         and os.path.isdir(os.path.join(folder, ".claude"))
-        and os.path.exists(os.path.join(folder, ".git"))
+        and (os.path.exists(os.path.join(folder, ".git")) or os.path.isdir(os.path.join(folder, ".claude", "hooks")))
         and os.path.basename(folder) != ".claude"
     )
 

@@ -236,6 +236,8 @@ def _check_runner(context: Context) -> Iterator[Found]:
     bad=(
         _project(_SHELLS + 'if [[ $(cat) == *mkfs* ]]; then\n  echo "no mkfs" >&2\n  exit 2\nfi\n'),
         _settings("", command="[[ -e .frozen ]] && exit 2; exit 0"),
+        _project("#!/bin/sh\nset -euo pipefail\n" + _REFUSE),
+        _settings("", command="grep -q mkfs &>/dev/null && exit 2; exit 0"),
     ),
     good=(
         _project("#!/bin/bash\n" + 'if [[ $(cat) == *mkfs* ]]; then\n  echo "no mkfs" >&2\n  exit 2\nfi\n'),
@@ -251,7 +253,13 @@ def _check_bashism(context: Context) -> Iterator[Found]:
         yield context.at(
             each.launch.handler.key("command"),
             f"{each.where(trait)} uses {what}, which sh does not know"
-            + ("" if consequence == "every call passes" else ": a syntax error ends it with 2"),
+            + (
+                ""
+                if consequence == "every call passes"
+                else ": an error ends it with 2"
+                if what == "pipefail"
+                else ": a syntax error ends it with 2"
+            ),
             consequence=consequence if each.event in profiles.BLOCKING_EVENTS else "cannot start",
         )
 

@@ -36,6 +36,18 @@ from .guards import _NO, _RUN, _project
         _project("#!/bin/sh\ntrap 'exit 0' EXIT\n" + _NO[10:]),
         _project("#!/bin/sh\ncat | while read -r line; do\n  case $line in *mkfs*) echo \"no mkfs\" >&2; exit 2 ;; "
                  "esac\ndone\nexit 0\n"),
+        _project("#!/bin/sh\ntrap 'rm -f \"$part\"; exit 0' EXIT\n" + _NO[10:]),
+        _project("#!/bin/sh\n(\n  case $(cat) in *mkfs*) echo \"no mkfs\" >&2; exit 2 ;; esac\n)\nexit 0\n"),
+        _project(
+            "#!/usr/bin/env python3\nimport json\nimport sys\n\ntry:\n"
+            '    if "mkfs" in json.load(sys.stdin)["tool_input"]["command"]:\n        sys.exit(2)\nfinally:\n    sys.exit(0)\n',
+            '\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.py', ".claude/hooks/refuse.py",
+        ),
+        _project(
+            "#!/usr/bin/env node\nconst call = JSON.parse(require('fs').readFileSync(0, 'utf8'));\n"
+            "if (call.tool_input.command.includes('mkfs')) {\n  process.exitCode = 2;\n}\nprocess.exit(0);\n",
+            '\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/refuse.js', ".claude/hooks/refuse.js",
+        ),
     ),
     good=(_project(), _project(command="cd /tmp && " + _RUN), _project("#!/bin/sh\ncat >> /dev/null\n", _RUN + " || true")),
 )  # fmt: skip
@@ -55,6 +67,7 @@ def _check_swallowed(context: Context) -> Iterator[Found]:
         "return-outside": "returns outside of every function, which bash refuses and passes by",
         "exit-lost": "calls {0} in another process: its exit code 2 ends that one, not the script",
         "exit-swallowed": "catches {0}, and with it its own exit",
+        "exit-overruled": "ends with 0 in {0}, whatever was decided before",
         "result-dropped": "calls {0}() and does not end with what it returns",
     }
     for each in seen(context):

@@ -81,7 +81,7 @@ def _check_whole_name(context: Context) -> Iterator[Found]:
     source="observed on 2.1.178 and 2.1.332: variables of the environment are no tokens",
     bad=(
         _mcp("${HOME}/x"), _mcp("${CLAUDE_PROJECT_DIR}"), _mcp("$tool_name"), _mcp("{{tool_name}} ${cwd} $ARGUMENTS"),
-        _mcp("${prompt}"), _mcp("${tool_input.path}"),
+        _mcp("${prompt}"), _mcp("${tool_input.path}"), _mcp("${tool_input.edits[0]}"),
     ),
     good=(_mcp("${cwd}/x"), _mcp("costs $5"), _mcp("${tool_input.file_path} ${tool_response.filePath} ${duration_ms}")),
 )  # fmt: skip
@@ -97,6 +97,10 @@ def _check_token(context: Context) -> Iterator[Found]:
         elif bare is not None:
             yield context.at(
                 node, f'"{bare[0]}" stays as it is; a token has braces: ${{{bare[0][1:]}}}', consequence="value ignored"
+            )
+        elif (index := re.search(r"\$\{([\w.]+)\[(\d+)\][^}]*\}", text)) is not None:
+            yield context.at(
+                node, f'"{index[0]}" stays as it is; an index is written ${{{index[1]}.{index[2]}}}', consequence="value ignored"
             )
         elif (missing := _missing(handler, text)) is not None:
             yield context.at(node, missing)

@@ -31,6 +31,7 @@ def read(text: str, traits: Traits) -> str:
         r"(?:console\.(log|info|error|warn)|process\.(stdout|stderr)\.write)\(\s*(?=(.{0,400}))", code, re.S
     ):
         _read_output(match, code, traits)
+    _read_overruled(code, traits)
     caught, catching = _try_spans(code)
     for match in re.finditer(r"throw\s+new\s+\w*Error\(\s*" + _STRING, code):
         if not any(start < match.start() < end for start, end in caught) and REFUSAL.search(match[2]):
@@ -51,6 +52,13 @@ def read(text: str, traits: Traits) -> str:
         traits.add("stop-hook-active", 1)
     common(code, traits, _ENVIRONMENT)
     return code
+
+
+def _read_overruled(code: str, traits: Traits) -> None:
+    """process.exit(0) at the outermost level, behind an exitCode of 2."""
+    last = re.search(r"^process\.exit\(\s*0\s*\)", code, re.M)
+    if last is not None and re.search(r"process\.exitCode\s*=\s*2\b", code[: last.start()]) is not None:
+        traits.add("exit-overruled", line_of(code, last.start()), "process.exit(0), which overrules exitCode")
 
 
 def _try_spans(code: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -9,6 +9,7 @@ import warnings
 
 from ..pattern import pattern
 from .traits import INPUT_KEYS, REFUSAL, UNREADABLE, Traits, common
+from .twice import in_python
 
 _ENVIRONMENT = (
     r"""environ(?:\.get\(|\[)\s*["'](?:(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)|CLAUDE_(?:FILE_PATH|HOOK_EVENT|EVENT|PROMPT))\w*["']""",
@@ -37,6 +38,7 @@ def read(text: str, traits: Traits) -> str:
         if isinstance(node, ast.Try):
             _read_try(node, traits)
     _note_unreadable(tree, traits)
+    in_python(tree, traits)
     common(code, traits, _ENVIRONMENT)
     return code
 
@@ -371,6 +373,13 @@ def _returns_refusal(function: ast.AST) -> bool:
 
 def _read_try(node: ast.Try, traits: Traits) -> None:
     body = " ".join(_name(n) if isinstance(n, ast.expr) else ast.unparse(n) for n in node.body)
+    ending = [n for each in node.finalbody for n in ast.walk(each) if isinstance(n, ast.Call) and _name(n.func) in _EXITS]
+    if (
+        ending
+        and all(not call.args or _name(call.args[0]) == "0" for call in ending)
+        and re.search(r"\bexit\(2\)|SystemExit\(2\)", body)
+    ):
+        traits.add("exit-overruled", ending[0].lineno, "its finally")
     for handler in node.handlers:
         caught = _name(handler.type) if handler.type is not None else "BaseException"
         raises = any(isinstance(n, ast.Raise) for n in ast.walk(handler))

@@ -8,6 +8,7 @@ from itertools import islice
 from ..pattern import pattern
 from .shell_syntax import fault
 from .traits import REFUSAL, UNREADABLE, Traits, common, is_json, line_of
+from .twice import in_shell
 
 _ENVIRONMENT = (r"\$\{?(?:(?:CLAUDE_)?TOOL_(?:INPUT|NAME|RESULT|OUTPUT)|CLAUDE_(?:FILE_PATH|HOOK_EVENT|EVENT|PROMPT))\w*",)
 _BASH = (
@@ -19,6 +20,8 @@ _BASH = (
     (pattern(r"[<>]\([^)\s]"), "<(...)", "every call refused"),
     (pattern(r"^\s*\w+\+?=\((?!\()|\bdeclare\s+-|\bmapfile\b|\breadarray\b"), "an array", "every call refused"),
     (pattern(r"\$\{\w+(?:,,?|\^\^?|//?[^}]|:\d)[^}]*\}"), "${x,,} or ${x//}", "every call refused"),
+    (pattern(r"^\s*set\s+(?:-\w+\s+)*-\w*o\s+pipefail"), "pipefail", "every call refused"),
+    (pattern(r"(?:^|\s)&>>?\s*[\w/\"$]"), "&>", "every call passes"),
     (pattern(r"^\s*function\s+\w+\s*(?:\(\))?\s*\{"), "function", "every call passes"),
 )
 """What bash knows and a plain sh does not. [[ is a missing command there (127, false), the rest a syntax error (2)."""
@@ -43,7 +46,8 @@ def read(text: str, traits: Traits) -> str:
     _lost_functions(code, lines, traits)
     _read_output(lines, traits)
     _read_functions(lines, traits)
-    trap = re.search(r"""\btrap\s+(["'])(?:[^"']*\bexit\s+0\b[^"']*|:|true)\1\s+(?:EXIT|0|ERR)\b""", outer)
+    in_shell(lines, traits)
+    trap = _TRAP.search(outer)
     if trap is not None:
         traits.add("trap-exit", line_of(code, trap.start()))
     loop = re.search(r"\|\s*while\b(?:(?!\bdone\b).){0,2000}?\bexit\s+2\b", outer, re.S)
@@ -75,8 +79,9 @@ def read(text: str, traits: Traits) -> str:
         traits.add("exit-lost", line_of(code, inner.start()), "sh -c")
     unquoted = re.sub(r"'[^'\n]*'", "''", code)
     shut = _SHUT_IN.search(unquoted)
-    if shut is not None:
-        traits.add("exit-lost", line_of(unquoted, shut.start(1)), "( exit 2 )")
+    opened = line_of(unquoted, shut.start(1)) if shut is not None else _shut_in_lines(lines)
+    if opened is not None:
+        traits.add("exit-lost", opened, "( exit 2 )")
     if re.match(r"#!\s*\S*\bbash\b|#!\s*\S*env\s+bash\b", text):
         for line in _outside(lines):
             if re.search(r"(?:^|[;&|]|\bthen)\s*return\s+[1-9]", line) and "BASH_SOURCE" not in code:
@@ -178,6 +183,26 @@ def _lost_functions(code: str, lines: list[str], traits: Traits) -> None:
         traits.add("exit-lost", next((n for n, line in enumerate(lines, 1) if line.strip() == lost[0].strip()), 1), match[1])
 
 
+def _shut_in_lines(lines: list[str]) -> int | None:
+    """The line with a parenthesis that holds an `exit 2` in lines of its own, and whose result nobody looks at."""
+    opened = None
+    for number, line in enumerate(lines, 1):
+        if line.strip() == "(":
+            opened = number
+        elif opened is not None and line.lstrip().startswith(")"):
+            following = [each for each in lines[number:] if each.strip()]
+            if (
+                line.strip() == ")"
+                and following
+                and any(re.search(r"\bexit\s+2\b", each) for each in lines[opened : number - 1])
+                and "$?" not in following[0]
+                and not re.search(r"^\s*set\s+-\w*e", "\n".join(lines[:opened]), re.M)
+            ):
+                return opened
+            opened = None
+    return None
+
+
 def _drops_results(lines: list[str]) -> bool:
     """Whether the script hands on no result of its functions: it ends with something else, such as `exit 0`."""
     written = [line.strip() for line in lines if line.strip()]
@@ -191,6 +216,9 @@ def _drops_results(lines: list[str]) -> bool:
     return first in ("echo", "printf", "true", ":", "date", "logger") and any(line.split()[0] in names for line in written)
 
 
+_TRAP = pattern(
+    r"""\btrap\s+(?:'[^'\n]*\bexit\s+0\b[^'\n]*'|"(?:\\.|[^"\\\n])*\bexit\s+0\b(?:\\.|[^"\\\n])*"|["'](?:true|:)["'])\s+(?:EXIT|0|ERR)\b"""
+)
 _FUNCTION = pattern(r"\s*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?|\s*function\s+([\w-]+)\s*\{?")
 _SHUT_IN = pattern(r"(?<![\w$(])(\()(?!\()[^()\n]*\bexit\s+2\s*\)(?!\s*(?:\|\||&&|;?\s*exit\s+\$\?))(?=[^\n]*\n[\s\S]*\S)")
 """`( echo no >&2; exit 2 )`: ends the brackets and nothing else, with something behind it."""
@@ -277,7 +305,7 @@ def _read_output(lines: list[str], traits: Traits) -> None:
                     traits.add("says-no", number)
             elif answer:
                 # without quotes around it the shell takes the answer's own quotes away
-                broken = re.match(r"""^"?\{\s*'|^\{""", text) is not None
+                broken = re.match(r"""^"?\{\s*'|^\{|^"\{\s*"\w""", text) is not None
                 traits.add("not-json" if broken else "json", number, text[:60])
             elif (shown := re.match(r"""["']?\$\{?(\w+)\}?["']?\s*$""", text)) is not None:
                 if shown[1] in payloads:
