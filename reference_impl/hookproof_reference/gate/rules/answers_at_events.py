@@ -171,3 +171,53 @@ def check_discarded(context: Context) -> Iterator[Found]:
         texts = [each for each in seen(context) if each.launch is launch and not each.inline]
         if is_guard(context, launch) and any(trait.text != UNREADABLE for each in texts for trait in each.traits.all("exit-2")):
             yield context.at(launch.handler.key("command"), f'"{away[0]}" throws the reason of a refusal away')
+
+
+_DENY = (
+    '#!/bin/sh\ncase $(cat) in *mkfs*)\n  echo \'{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+    '"permissionDecision":"deny","permissionDecisionReason":"no mkfs"}}\' ;;\nesac\n'
+)
+
+
+@rule(
+    id="answer-discarded",
+    severity="error",
+    title="The JSON answer is thrown away",
+    consequence="every call passes",
+    remedy="Leave stdout alone: the answer of the script is read there.",
+    source="observed on 2.1.178 and 2.1.332: an answer is read from stdout and from nowhere else",
+    bad=_project(_DENY, command=_RUN + " >/dev/null"),
+    good=(_project(_DENY), _project(command=_RUN + " >/dev/null"), _project(_DENY, command=_RUN + " 2>/dev/null")),
+)
+def check_thrown_away(context: Context) -> Iterator[Found]:
+    """Only where the script has no other way to refuse."""
+    for each in _of_events(context, *profiles.BLOCKING_EVENTS, "PermissionRequest"):
+        launch = each.launch
+        if each.inline or not launch.shell or launch.step != len(launch.steps) - 1 or each.traits.ends_with_2:
+            continue
+        away = re.search(r"(?<![\w&])(?:1|&)?>\s*/dev/null", launch.command)
+        if away is not None and each.traits.has("json") and each.traits.has("deny", "ask", "block"):
+            yield context.at(launch.handler.key("command"), f'"{away[0]}" throws the answer of {each.name} away')
+
+
+@rule(
+    id="answer-input-place",
+    severity="error",
+    title="The new input stands at the top level of the answer",
+    consequence="value ignored",
+    remedy="Put updatedInput into hookSpecificOutput, beside hookEventName.",
+    source="observed on 2.1.178 and 2.1.332: unknown keys of an answer are ignored, and the original input runs",
+    bad=_project('#!/bin/sh\ncat >/dev/null\necho \'{"updatedInput":{"command":"date"}}\'\n'),
+    good=_project(
+        "#!/bin/sh\ncat >/dev/null\n"
+        'echo \'{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"date"}}}\'\n'
+    ),
+)
+def check_input_place(context: Context) -> Iterator[Found]:
+    """Only where no part of the script writes hookSpecificOutput."""
+    for each in _of_events(context, "PreToolUse"):
+        text = each.text.replace('\\"', '"')
+        if each.traits.has("json") and "hookSpecificOutput" not in text and re.search(r"""["']updatedInput["']\s*:""", text):
+            yield context.at(
+                each.launch.handler.key("command"), f"{each.name} gives updatedInput at the top level, where it is not read"
+            )

@@ -20,7 +20,7 @@ _BASH = (
     (pattern(r"[<>]\([^)\s]"), "<(...)", "every call refused"),
     (pattern(r"^\s*\w+\+?=\((?!\()|\bdeclare\s+-|\bmapfile\b|\breadarray\b"), "an array", "every call refused"),
     (pattern(r"\$\{\w+(?:,,?|\^\^?|//?[^}]|:\d)[^}]*\}"), "${x,,} or ${x//}", "every call refused"),
-    (pattern(r"^\s*set\s+(?:-\w+\s+)*-\w*o\s+pipefail"), "pipefail", "every call refused"),
+    (pattern(r"^set\s+(?:-\w+\s+)*-\w*o\s+pipefail"), "pipefail", "every call refused"),
     (pattern(r"(?:^|\s)&>>?\s*[\w/\"$]"), "&>", "every call passes"),
     (pattern(r"^\s*function\s+\w+\s*(?:\(\))?\s*\{"), "function", "every call passes"),
 )

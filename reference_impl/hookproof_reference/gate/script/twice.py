@@ -17,7 +17,11 @@ _IN_SHELL = pattern(
 
 def in_shell(lines: list[str], traits: Traits) -> None:
     """What is read again, after stdin has been read to its end by a line that no test stands before."""
-    whole = [number for number, line in enumerate(lines, 1) if _IN_SHELL.match(line)]
+    whole = [
+        number
+        for number, line in enumerate(lines, 1)
+        if _IN_SHELL.match(line) and not (number > 1 and lines[number - 2].rstrip().endswith(("|", "\\")))
+    ]
     if len(whole) > 1 and not re.search(r"^\s*exec\b[^\n]*<", "\n".join(lines), re.M):
         traits.add("input-twice", whole[1])
 
