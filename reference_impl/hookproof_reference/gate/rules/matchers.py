@@ -144,7 +144,7 @@ def _check_name(context: Context) -> Iterator[Found]:
 def _about(name: str) -> tuple[str, bool]:
     """What to say about a name that is no tool, and whether it is certain."""
     if name in RETIRED:
-        return f'"{name}" is a tool no more; {RETIRED[name]} does that now', True
+        return f'"{name}" is no tool, or is one no more; {RETIRED[name]} does that', True
     if name in FOREIGN:
         return f'"{name}" is a tool of another agent; here it is {FOREIGN[name]}', True
     if re.match(r"mcp_[^_]|mcp-|mcp\.|MCP", name):
@@ -222,8 +222,15 @@ def _check_nothing(context: Context) -> Iterator[Found]:
                 group.matcher, f"the matcher holds U+{ord(odd):04X}, which is in no name of a tool; it looks like another letter"
             )
         elif any(c in text for c in _NOT_IN_NAMES) and not any(pattern.search(name) for name in (*TOOLS, *_MCP_POOL)):
-            wrong = next(c for c in text if c in _NOT_IN_NAMES)
-            yield context.at(group.matcher, f'"{wrong}" in "{text}" is taken literally, and no tool has it in its name')
+            # what opens a group or stands in a class is no sign of its own
+            signs = re.sub(r"\(\?(?:[:!=]|<[!=]|<\w+>)|\[[^\]]*\]", "", text)
+            wrong = next((c for c in signs if c in _NOT_IN_NAMES), None)
+            yield context.at(
+                group.matcher,
+                f'"{text}" matches the name of no tool'
+                if wrong is None
+                else f'"{wrong}" in "{text}" is taken literally, and no tool has it in its name',
+            )
 
 
 @rule(

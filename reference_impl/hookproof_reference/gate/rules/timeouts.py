@@ -88,7 +88,7 @@ def check_overflow(context: Context) -> Iterator[Found]:
             old = context.profile.drops_file
             yield context.at(
                 handler.key("timeout"),
-                f"timeout is {value:g} seconds; "
+                f"timeout is {value:.15g} seconds; "
                 + ("this version cancels the handler at once" if old else "2.1.178 cancels the handler at once"),
                 severity="error" if old else "warning",
                 consequence="never runs" if old else "limit ignored",
