@@ -117,7 +117,7 @@ def test_a_blocked_prompt_skips_its_turns(claude: ClaudeProject) -> None:
     claude.configure(UserPromptSubmit=[claude.prints("h1", {"decision": "block", "reason": "no"})])
     answer = ask(request(claude, NEW, {"prompt": "hi"}, call(claude, 1)))
     assert answer["steps"] == [{"prompt": {"submitted": False, "reason": "no"}}, {"skipped": "prompt blocked"}]
-    assert answer["to_user"] == ["UserPromptSubmit operation blocked by hook: no"]
+    assert answer["to_user"] == ["UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: hi"]
 
 
 def test_what_became_of_the_settings_is_told(claude: ClaudeProject) -> None:
