@@ -14,13 +14,13 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Event, Lock, Thread
 from typing import Any
 
 from .. import modelserver
+from ..loopback import HOST, QuietServer
 
-HOST = "127.0.0.1"
 IDLE: list[dict[str, Any]] = [{"text": "route done"}]
 """What a route without an end says when its turns are used up."""
 SILENT = "ok"
@@ -155,17 +155,10 @@ class Models:
             self._server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
+class _Server(QuietServer):
     def __init__(self, address: tuple[str, int], models: Models) -> None:
         super().__init__(address, _Requests)
         self.models = models
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away, as one whose time is up does, is nothing to report."""
 
 
 class _Requests(BaseHTTPRequestHandler):
