@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Literal
+from typing import Literal, get_args
 
 from . import catalog, dialects, suite
-from .cases import Case
+from .cases import Case, HandlerKind
 from .catalog import Catalog, Entry
 from .engine import Engine, Options
 from .errors import SubjectError, UsageError
@@ -34,7 +34,7 @@ AT_ONCE = 6
 SAMPLE = 15
 """So many of the cases that do not name a fault are asked to tell how wide it is; all of them where it looks too wide."""
 
-WITH_LIBRARIES = frozenset({"http", "mcp_tool", "prompt", "agent"})
+WITH_LIBRARIES = frozenset(get_args(HandlerKind)) - {"command"}
 """Kinds of handlers that need more than a shell."""
 
 CONSTANTS = ("TITLE", "ORIGIN", "DIALECTS")
@@ -227,12 +227,12 @@ def prove(
 def _asked(fault: Fault, entries: Sequence[Entry], known: Catalog, *, slow: bool, wide: bool, stop: Event | None) -> Proof:
     named = [e for e in entries if fault.id in e.case.killed_by]
     untried = tuple(e.id for e in named if e.case.slow and not slow)
-    others = [e.id for e in entries if e not in named and _touches(e, fault)]
-    touched = len(others)
+    untold = [e for e in entries if fault.id not in e.case.killed_by and _touches(e, fault)]
+    others, touched = [e.id for e in untold], len(untold)
     libraries = frozenset().union(*(_libraries(e.case) for e in named))
     if not wide and touched > SAMPLE:
         # loading a library costs more than all these cases together
-        cheap = [e.id for e in entries if e.id in set(others) and _libraries(e.case) <= libraries]
+        cheap = [e.id for e in untold if _libraries(e.case) <= libraries]
         # the same sample each time: a fault that is too wide is so in every run
         others = random.Random(fault.id).sample(cheap, min(SAMPLE, len(cheap)))
     elif wide:
